@@ -1,0 +1,117 @@
+"""Every deliberate error: its code, its exit code, whether trying again can help."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class ReflectorError(Exception):
+    """Base of all deliberate errors.
+
+    The message is a sentence with the thing in it, the hint says what to do next, the facts are
+    for machines (they become keys of the JSON error object).
+    """
+
+    code: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 1
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, hint: str = "", **facts: object) -> None:
+        """Keep the sentence, the next step and the facts apart."""
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.facts = facts
+
+
+class UsageError(ReflectorError):
+    """The command's own words are wrong."""
+
+    code = "usage"
+    exit_code = 2
+
+
+class SettingsError(ReflectorError):
+    """A settings file or variable says something we do not understand."""
+
+    code = "settings"
+    exit_code = 3
+
+
+class HomeError(ReflectorError):
+    """The Reflector home, or an identity in it, cannot be used."""
+
+    code = "home_unusable"
+    exit_code = 3
+
+
+class StateError(ReflectorError):
+    """The state database is damaged, newer than this program, or cannot be written."""
+
+    code = "state_unusable"
+    exit_code = 3
+
+
+class BusyError(ReflectorError):
+    """Somebody else holds what we need; the same command works later."""
+
+    code = "busy"
+    exit_code = 4
+    retryable = True
+
+
+class ParentDirtyError(ReflectorError):
+    """The memory repository is in the middle of something of a person's."""
+
+    code = "parent_dirty"
+    exit_code = 4
+    retryable = True
+
+
+class TranscriptError(ReflectorError):
+    """A transcript cannot be read, or is in a form that we do not read."""
+
+    code = "unreadable_transcript"
+
+
+class UnknownFormatError(TranscriptError):
+    """The file was read, but no adapter recognises it."""
+
+    code = "unknown_format"
+
+
+class DocumentError(ReflectorError):
+    """A memory document cannot be parsed or may not be written."""
+
+    code = "bad_document"
+
+
+class PathError(DocumentError):
+    """A path would leave the memory, or is none."""
+
+    code = "bad_path"
+
+
+class GitError(ReflectorError):
+    """A git operation failed; its own words are in `detail`."""
+
+    code = "git_failed"
+    retryable = True
+
+
+class RefMovedError(GitError):
+    """A compare-and-set found that the ref had moved."""
+
+    code = "ref_moved"
+
+
+class NotFoundError(ReflectorError):
+    """A run, conversation, document or revision that is not there."""
+
+    code = "not_found"
+
+
+class RunFailedError(ReflectorError):
+    """A run ended without its work being kept."""
+
+    code = "run_failed"

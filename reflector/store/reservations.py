@@ -1,0 +1,288 @@
+"""Reservations and the run ledger, changed only by compare-and-set."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from typing import get_args
+
+from reflector.core.errors import BusyError, NotFoundError, StateError
+from reflector.core.run import Outcome, Phase, Reason, Request, Run, Settlement, advances, consumes
+from reflector.core.snapshot import Mode, Snapshot
+from reflector.store.journal import consume
+from reflector.store.locks import Owner
+from reflector.store.state import State
+
+_MUTABLE = frozenset({"branch", "base", "tip", "merge_commit", "started_at", "sandboxed"})
+
+
+def reserve(
+    connection: sqlite3.Connection,
+    run_id: str,
+    slot: str,
+    request: Request,
+    snapshots: Iterable[Snapshot],
+    who: Owner,
+    now: str,
+) -> None:
+    """Make an active run, inside the caller's transaction. Raises BusyError if there is one."""
+    try:
+        connection.execute(
+            "INSERT INTO runs (id, slot, pipeline, repository, state, phase, trigger, origin, "
+            "priority, focus, engine, model, dry_run, token, owner_host, owner_boot, owner_pid, "
+            "reserved_at) "
+            "VALUES (?, ?, ?, 'memory', 'active', 'reserved', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                run_id,
+                slot,
+                request.pipeline,
+                request.trigger,
+                request.origin,
+                request.priority,
+                request.focus,
+                request.engine,
+                request.model,
+                request.dry_run,
+                who.token,
+                who.host,
+                who.boot,
+                who.pid,
+                now,
+            ),
+        )
+    except sqlite3.IntegrityError as error:
+        raise BusyError(
+            f"Another run holds the {slot} slot.", hint="`reflector status` shows it."
+        ) from error
+    connection.executemany(
+        "INSERT INTO run_snapshots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                run_id,
+                position,
+                each.conversation,
+                each.mode,
+                each.first_sequence,
+                each.last_sequence,
+                each.first_entry,
+                each.last_entry,
+                each.entries,
+                each.size,
+                each.backlog_remaining,
+            )
+            for position, each in enumerate(snapshots)
+        ],
+    )
+
+
+def advance(
+    state: State, run_id: str, token: str, phase: Phase, then: Phase, **values: str | int | None
+) -> None:
+    """Move an active run from `phase` to `then`, saving `values` with the move.
+
+    Raises BusyError when the run is no longer ours or no longer in that phase: whoever moved it
+    owns it now, and this process must stop.
+    """
+    if not advances(phase, then):
+        raise StateError(f"A run cannot move from {phase} to {then}.")
+    with state.transaction() as connection:
+        _change(connection, run_id, token, phase, {"phase": then.value, **values})
+
+
+def note(state: State, run_id: str, token: str, phase: Phase, **values: str | int | None) -> None:
+    """Save `values` of an active run without moving it."""
+    with state.transaction() as connection:
+        _change(connection, run_id, token, phase, values)
+
+
+def _change(
+    connection: sqlite3.Connection,
+    run_id: str,
+    token: str,
+    phase: Phase,
+    values: dict[str, str | int | None],
+) -> None:
+    unknown = values.keys() - _MUTABLE - {"phase"}
+    if unknown:
+        raise StateError(f"A run has no changeable {', '.join(sorted(unknown))}.")
+    sets = ", ".join(f"{name} = ?" for name in values)
+    done = connection.execute(
+        f"UPDATE runs SET {sets} WHERE id = ? AND token = ? AND phase = ? AND state = 'active'",  # noqa: S608 - names come from _MUTABLE
+        (*values.values(), run_id, token, phase.value),
+    )
+    if done.rowcount != 1:
+        raise BusyError(f"Run {run_id} is no longer in phase {phase} under this owner.")
+
+
+def settle(state: State, run_id: str, token: str, end: Settlement, now: str) -> None:
+    """Record how a run ended and move the cursors, in one transaction.
+
+    A dry run never moves a cursor. Raises BusyError when the run is not ours any more.
+    """
+    with state.transaction() as connection:
+        done = connection.execute(
+            "UPDATE runs SET state = 'settled', phase = 'completed', outcome = ?, reason = ?, "
+            "detail = ?, findings = ?, usage = ?, tip = coalesce(?, tip), "
+            "merge_commit = ?, kept_ref = ?, ended_at = ? "
+            "WHERE id = ? AND token = ? AND state = 'active'",
+            (
+                end.outcome.value,
+                end.reason.value if end.reason else None,
+                end.detail[:512],
+                json.dumps(end.findings, ensure_ascii=True),
+                json.dumps(end.usage),
+                end.tip,
+                end.merge_commit,
+                end.kept_ref,
+                now,
+                run_id,
+                token,
+            ),
+        )
+        if done.rowcount != 1:
+            raise BusyError(f"Run {run_id} was settled by somebody else.")
+        if consumes(end.outcome):
+            for each in _snapshots(connection, run_id):
+                consume(connection, each)
+
+
+def reopen(state: State, run_id: str, who: Owner) -> None:
+    """Take a settled run with a kept tip up again, at `integrating`.
+
+    Raises BusyError when its slot is taken or its tip is no longer kept.
+    """
+    try:
+        with state.transaction() as connection:
+            done = connection.execute(
+                "UPDATE runs SET state = 'active', phase = 'integrating', outcome = NULL, "
+                "reason = NULL, token = ?, owner_host = ?, owner_boot = ?, owner_pid = ? "
+                "WHERE id = ? AND state = 'settled' AND outcome = 'parent_dirty' "
+                "AND kept_ref IS NOT NULL",
+                (who.token, who.host, who.boot, who.pid, run_id),
+            )
+    except StateError as error:
+        raise BusyError(f"Run {run_id} cannot be taken up again now.") from error
+    if done.rowcount != 1:
+        raise BusyError(f"Run {run_id} has no kept tip.")
+
+
+def adopt(state: State, run_id: str, who: Owner) -> None:
+    """Make this process the owner of an active run whose owner is dead.
+
+    Only for callers that hold the slot's presence lock: it is the proof of death.
+    """
+    with state.transaction() as connection:
+        connection.execute(
+            "UPDATE runs SET token = ?, owner_host = ?, owner_boot = ?, owner_pid = ? "
+            "WHERE id = ? AND state = 'active'",
+            (who.token, who.host, who.boot, who.pid, run_id),
+        )
+
+
+def active(connection: sqlite3.Connection, slot: str | None = None) -> list[Run]:
+    """Return the active runs, of one slot or of all."""
+    return _runs(connection, "state = 'active' AND slot = coalesce(?, slot)", slot)
+
+
+def recent(connection: sqlite3.Connection, limit: int) -> list[Run]:
+    """Return the newest runs, newest first."""
+    return _runs(connection, "1 = 1 ORDER BY reserved_at DESC, id DESC LIMIT ?", limit)
+
+
+def kept(connection: sqlite3.Connection) -> list[Run]:
+    """Return the runs whose validated tip waits for the memory to be free, oldest first."""
+    return _runs(
+        connection,
+        "state = 'settled' AND outcome = 'parent_dirty' AND kept_ref IS NOT NULL "
+        "AND ? IS NOT NULL ORDER BY reserved_at",
+        1,
+    )
+
+
+def find(connection: sqlite3.Connection, run_id: str) -> Run:
+    """Return the run with this id, or with this unambiguous beginning of an id."""
+    exact = _runs(connection, "id = ?", run_id)
+    pattern = run_id.replace("[", "").replace("*", "").replace("?", "") + "*"
+    found = exact or _runs(connection, "id GLOB ? LIMIT 2", pattern)
+    if len(found) != 1:
+        many = "more than one run begins" if found else "no run begins"
+        raise NotFoundError(
+            f"There is no run {run_id}: {many} so.", hint="`reflector runs` lists them."
+        )
+    return found[0]
+
+
+def _runs(connection: sqlite3.Connection, where: str, value: str | int | None) -> list[Run]:
+    rows = connection.execute(f"SELECT * FROM runs WHERE {where}", (value,)).fetchall()  # noqa: S608 - constants of this module
+    return [_run(row, _snapshots(connection, row["id"])) for row in rows]
+
+
+def _snapshots(connection: sqlite3.Connection, run_id: str) -> tuple[Snapshot, ...]:
+    rows = connection.execute(
+        "SELECT * FROM run_snapshots WHERE run = ? ORDER BY position", (run_id,)
+    )
+    return tuple(
+        Snapshot(
+            conversation=row["conversation"],
+            first_sequence=row["first_sequence"],
+            last_sequence=row["last_sequence"],
+            first_entry=row["first_entry"],
+            last_entry=row["last_entry"],
+            entries=row["entries"],
+            size=row["size"],
+            backlog_remaining=row["backlog_remaining"],
+            mode=_mode(row["mode"]),
+        )
+        for row in rows
+    )
+
+
+def _mode(text: str) -> Mode:
+    modes: tuple[Mode, ...] = get_args(Mode)
+    return next(mode for mode in modes if mode == text)
+
+
+def _run(row: sqlite3.Row, snapshots: tuple[Snapshot, ...]) -> Run:
+    request = Request(
+        pipeline=row["pipeline"],
+        trigger=row["trigger"],
+        origin=row["origin"],
+        priority=row["priority"],
+        engine=row["engine"],
+        model=row["model"],
+        focus=row["focus"],
+        dry_run=bool(row["dry_run"]),
+    )
+    return Run(
+        id=row["id"],
+        slot=row["slot"],
+        repository=row["repository"],
+        request=request,
+        phase=Phase(row["phase"]),
+        snapshots=snapshots,
+        reserved_at=row["reserved_at"],
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        branch=row["branch"],
+        base=row["base"],
+        tip=row["tip"],
+        merge_commit=row["merge_commit"],
+        sandboxed=bool(row["sandboxed"]),
+        settlement=_settlement(row),
+    )
+
+
+def _settlement(row: sqlite3.Row) -> Settlement | None:
+    if row["outcome"] is None:
+        return None
+    return Settlement(
+        outcome=Outcome(row["outcome"]),
+        reason=Reason(row["reason"]) if row["reason"] else None,
+        detail=row["detail"],
+        findings=tuple(json.loads(row["findings"])),
+        usage=json.loads(row["usage"]),
+        tip=row["tip"],
+        merge_commit=row["merge_commit"],
+        kept_ref=row["kept_ref"],
+    )

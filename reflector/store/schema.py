@@ -1,0 +1,132 @@
+"""The tables of the state database, version by version."""
+
+from __future__ import annotations
+
+VERSION = 1
+
+FIRST = """
+CREATE TABLE conversations (
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL UNIQUE,
+  harness TEXT NOT NULL,
+  session TEXT NOT NULL,
+  agent TEXT NOT NULL,
+  parent TEXT,
+  cwd TEXT NOT NULL DEFAULT '',
+  title TEXT NOT NULL DEFAULT '',
+  headless INTEGER NOT NULL DEFAULT 0,
+  last_sequence INTEGER NOT NULL DEFAULT 0,
+  cursor INTEGER NOT NULL DEFAULT 0,
+  total_steps INTEGER NOT NULL DEFAULT 0,
+  reflected_steps INTEGER NOT NULL DEFAULT 0,
+  unreflected_bytes INTEGER NOT NULL DEFAULT 0,
+  pending_compaction TEXT,
+  consecutive_failures INTEGER NOT NULL DEFAULT 0,
+  next_eligible_at TEXT,
+  last_at TEXT NOT NULL DEFAULT '',
+  hidden INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE entries (
+  conversation INTEGER NOT NULL REFERENCES conversations (id),
+  sequence INTEGER NOT NULL,
+  id TEXT NOT NULL UNIQUE,
+  message_id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  canonical INTEGER NOT NULL,
+  step INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  arguments TEXT NOT NULL,
+  result TEXT,
+  at TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  hidden INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (conversation, sequence)
+) STRICT;
+CREATE INDEX entries_of_message ON entries (conversation, message_id, sequence);
+CREATE TABLE boundaries (
+  conversation INTEGER NOT NULL REFERENCES conversations (id),
+  record TEXT NOT NULL,
+  sequence INTEGER NOT NULL,
+  PRIMARY KEY (conversation, record)
+) STRICT;
+CREATE TABLE sources (
+  path TEXT PRIMARY KEY,
+  harness TEXT NOT NULL,
+  conversation TEXT NOT NULL,
+  device INTEGER NOT NULL,
+  inode INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  head_length INTEGER NOT NULL,
+  head_hash TEXT NOT NULL,
+  resume_at INTEGER NOT NULL,
+  read_to INTEGER NOT NULL,
+  bad_lines INTEGER NOT NULL DEFAULT 0,
+  degraded TEXT NOT NULL DEFAULT '',
+  read_at TEXT NOT NULL
+) STRICT;
+CREATE TABLE source_rows (
+  path TEXT NOT NULL REFERENCES sources (path) ON DELETE CASCADE,
+  row TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (path, row)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE redactions (
+  rule TEXT PRIMARY KEY,
+  count INTEGER NOT NULL
+) STRICT;
+CREATE TABLE runs (
+  id TEXT PRIMARY KEY,
+  slot TEXT NOT NULL,
+  pipeline TEXT NOT NULL,
+  repository TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('pending', 'active', 'settled')),
+  phase TEXT NOT NULL,
+  trigger TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  priority INTEGER NOT NULL,
+  focus TEXT NOT NULL DEFAULT '',
+  engine TEXT NOT NULL,
+  model TEXT NOT NULL DEFAULT '',
+  dry_run INTEGER NOT NULL DEFAULT 0,
+  sandboxed INTEGER NOT NULL DEFAULT 0,
+  token TEXT NOT NULL,
+  owner_host TEXT NOT NULL,
+  owner_boot TEXT NOT NULL,
+  owner_pid INTEGER NOT NULL,
+  reserved_at TEXT NOT NULL,
+  started_at TEXT,
+  heartbeat_at TEXT,
+  ended_at TEXT,
+  branch TEXT,
+  base TEXT,
+  tip TEXT,
+  merge_commit TEXT,
+  outcome TEXT,
+  reason TEXT,
+  detail TEXT NOT NULL DEFAULT '',
+  findings TEXT NOT NULL DEFAULT '[]',
+  usage TEXT NOT NULL DEFAULT '{}',
+  kept_ref TEXT,
+  CHECK ((state = 'settled') = (outcome IS NOT NULL))
+) STRICT;
+CREATE UNIQUE INDEX one_active_run_per_slot ON runs (slot) WHERE state = 'active';
+CREATE UNIQUE INDEX one_pending_run_per_pipeline ON runs (pipeline) WHERE state = 'pending';
+CREATE TABLE run_snapshots (
+  run TEXT NOT NULL REFERENCES runs (id),
+  position INTEGER NOT NULL,
+  conversation TEXT NOT NULL,
+  mode TEXT NOT NULL CHECK (mode IN ('advance', 'replay')),
+  first_sequence INTEGER NOT NULL,
+  last_sequence INTEGER NOT NULL,
+  first_entry TEXT NOT NULL,
+  last_entry TEXT NOT NULL,
+  entries INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  backlog_remaining INTEGER NOT NULL,
+  PRIMARY KEY (run, position)
+) STRICT;
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST,)
+"""`MIGRATIONS[n]` brings a database from version n to n + 1. Forward only."""

@@ -1,0 +1,142 @@
+"""The SQLite file of one identity: opened, migrated, changed in transactions."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from reflector.core.ambient import Clock
+from reflector.core.errors import BusyError, ReflectorError, StateError
+from reflector.store.locks import Lock, held
+from reflector.store.schema import MIGRATIONS, VERSION
+
+Durability = Literal["FULL", "NORMAL"]
+
+
+class State:
+    """An open state database. Every write happens inside `transaction()`."""
+
+    def __init__(self, connection: sqlite3.Connection, presence: Lock) -> None:
+        """Keep an open connection and the shared lock that says so."""
+        self.connection = connection
+        self._presence = presence
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Run one write transaction; it holds the write lock from its first statement.
+
+        A deferred transaction that reads and then writes fails at once with "locked".
+        """
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self.connection
+            except BaseException:
+                self.connection.execute("ROLLBACK")
+                raise
+            self.connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise translated(error) from error
+
+    def close(self) -> None:
+        """Close the database; its shared lock ends with it."""
+        self.connection.close()
+        self._presence.release()
+
+
+@contextmanager
+def opened(
+    path: Path, clock: Clock, *, durability: Durability = "FULL", busy_seconds: float = 5
+) -> Iterator[State]:
+    """Open the database at `path`, creating or migrating it when needed.
+
+    Commit flushes to the disk with FULL; with NORMAL (ingest, which can be read again) a power
+    cut may lose the last transactions but never tears one.
+    """
+    presence = Lock(path.parent / "locks" / "state.lock")
+    _enter(presence, clock, path)
+    try:
+        connection = _connect(path, durability, busy_seconds)
+        try:
+            if _version(connection, path) < VERSION:
+                presence.release()
+                _migrate(path, connection, clock)
+                _enter(presence, clock, path)
+            yield State(connection, presence)
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise translated(error, path) from error
+    finally:
+        presence.release()
+
+
+def _enter(presence: Lock, clock: Clock, path: Path) -> None:
+    deadline = clock.monotonic() + 30
+    while not presence.take(shared=True):
+        if clock.monotonic() > deadline:
+            raise BusyError(
+                f"The state database {path} is being migrated or repaired.",
+                hint="Try again in a moment.",
+            )
+        clock.sleep(0.05)
+
+
+def _connect(path: Path, durability: Durability, busy_seconds: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
+    connection.row_factory = sqlite3.Row
+    for pragma in (
+        "journal_mode=WAL",
+        f"synchronous={durability}",
+        "secure_delete=ON",
+        "foreign_keys=ON",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version > VERSION:
+        raise StateError(
+            f"{path} was written by a newer Reflector (schema {version}, this one knows {VERSION}).",
+            hint="Update Reflector; nothing was changed.",
+            path=str(path),
+        )
+    return version
+
+
+def _migrate(path: Path, connection: sqlite3.Connection, clock: Clock) -> None:
+    with held(path.parent / "locks" / "state.lock", clock, "migrating the state database"):
+        connection.execute("BEGIN IMMEDIATE")
+        # Look again: another process may have migrated while this one waited for the lock.
+        for step in range(_version(connection, path), VERSION):
+            for statement in MIGRATIONS[step].split(";\n"):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version={VERSION}")
+        connection.execute("COMMIT")
+
+
+def translated(error: sqlite3.Error, path: Path | None = None) -> ReflectorError:
+    """Say in our words what SQLite reported."""
+    name = getattr(error, "sqlite_errorname", "") or ""
+    where = f" {path}" if path else ""
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return BusyError(
+            f"The state database{where} is busy.", hint="Another command is writing; try again."
+        )
+    if name.startswith("SQLITE_FULL"):
+        return StateError(
+            f"The disk is full: the state database{where} could not be written.",
+            hint="Free some space and run the same command again; nothing was lost.",
+        )
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return StateError(
+            f"The state database{where} is damaged ({error}).",
+            hint="Memory itself is safe in git. Move state.db, state.db-wal and state.db-shm aside "
+            "and ingest your transcripts again.",
+        )
+    return StateError(f"The state database{where} could not be used: {error}.")

@@ -1,0 +1,38 @@
+"""Guards around every test: no home, no settings and no network of the person who runs them."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+_LOOPBACK = ("127.", "::1", "localhost")
+
+
+@pytest.fixture(autouse=True)
+def guarded(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the test a HOME of its own and take away what could reach outside."""
+    home = tmp_path_factory.mktemp("person")
+    for name in list(os.environ):
+        if name.startswith(("REFLECTOR_", "GIT_", "ANTHROPIC_", "CLAUDE", "CODEX_", "XDG_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "A Person")
+    monkeypatch.setenv("GIT_AUTHOR_EMAIL", "person@example.com")
+    monkeypatch.setenv("GIT_COMMITTER_NAME", "A Person")
+    monkeypatch.setenv("GIT_COMMITTER_EMAIL", "person@example.com")
+    monkeypatch.setattr(socket.socket, "connect", _loopback_only(socket.socket.connect))
+    return home
+
+
+def _loopback_only(connect):
+    def guarded_connect(self, address):
+        host = address[0] if isinstance(address, tuple) else ""
+        if host and not str(host).startswith(_LOOPBACK):
+            raise AssertionError(f"a test tried to reach {host}")
+        return connect(self, address)
+
+    return guarded_connect
