@@ -1,0 +1,203 @@
+"""Personas and Jinja: the only place where text is rendered for a model or a fresh memory."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import ClassVar
+
+import jinja2
+import yaml
+
+from reflector.core.errors import NotFoundError
+
+# The elements that our own templates open and close around foreign text.
+_OWN_TAG = re.compile(r"<(?=/?(?:conversations|focus|do_not_write)\b)", re.IGNORECASE)
+_HEADER = re.compile(r"---\n(.*?\n)---\n", re.DOTALL)
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+_SEEDS = "seeds/"
+
+
+@dataclass(frozen=True, slots=True)
+class SeedContext:
+    """What a seed document may mention. `date` is the local date (ISO 8601)."""
+
+    identity: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromptConversation:
+    """One conversation of a run's payload, as the prompt announces it; sizes in rows and bytes."""
+
+    id: str
+    title: str
+    cwd: str
+    entries: int
+    size: int
+    backlog_remaining: int
+
+
+@dataclass(frozen=True, slots=True)
+class PromptContext:
+    """What a run's prompt says besides the persona.
+
+    `memory_dir` and `transcript_path` are absolute, `today` the local date (ISO 8601), `focus`
+    what the person asked to look at ("" = nothing in particular), `unwanted` lines that a person
+    undid or rejected, oldest first.
+    """
+
+    run_id: str
+    agent_id: str
+    memory_dir: str
+    transcript_path: str
+    today: str
+    focus: str
+    conversations: Sequence[PromptConversation]
+    unwanted: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PrefaceContext:
+    """What the preface of the compiled block mentions: the absolute folder of the memory."""
+
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    """An operating manual: `text` is the body without its header, `sections` by `##` heading."""
+
+    name: str
+    description: str
+    sections: Mapping[str, str]
+    text: str
+
+
+class Words:
+    """Everything that is said to a model, from one folder with `personas/` and `templates/`.
+
+    Text of memories and transcripts is only ever a value here, never template source, and is not
+    rendered a second time.
+    """
+
+    # One persona and one template per pipeline; a dream will get its own row.
+    _PIPELINES: ClassVar[Mapping[str, tuple[str, str]]] = MappingProxyType(
+        {"reflection": ("reflection", "model/reflection.md")}
+    )
+
+    def __init__(self, folder: Path) -> None:
+        """Open the folder. Nothing is read before it is asked for."""
+        self._folder = folder
+        self._personas: dict[str, Persona] = {}
+        self._jinja = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(folder / "templates"),
+            undefined=jinja2.StrictUndefined,
+            autoescape=False,  # noqa: S701 - a model reads this, no browser does
+            keep_trailing_newline=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._jinja.filters |= {"quoted": quoted, "shorten": shorten, "enclosed": enclosed}
+
+    def seeds(self) -> tuple[str, ...]:
+        """Return the repository paths of the seed documents, sorted."""
+        root = self._folder / "templates" / _SEEDS
+        found = (file.relative_to(root) for file in root.rglob("*") if file.is_file())
+        return tuple(sorted(_seed_path(file.as_posix()) for file in found))
+
+    def seed(self, name: str, context: SeedContext) -> str:
+        """Render the seed document of that repository path."""
+        if name not in self.seeds():
+            raise NotFoundError(f"There is no seed document {name!r}.", path=name)
+        return self._render(_SEEDS + _template_path(name), _values(context))
+
+    def persona(self, name: str) -> Persona:
+        """Return a persona, parsed once."""
+        if name not in self._personas:
+            file = self._folder / "personas" / f"{name}.md"
+            if not file.is_file():
+                raise NotFoundError(f"There is no persona {name!r}.", hint=_REINSTALL)
+            self._personas[name] = parse_persona(file.read_text(encoding="utf-8"))
+        return self._personas[name]
+
+    def prompt(self, pipeline: str, context: PromptContext) -> str:
+        """Render the prompt of a run: the pipeline's persona, then this run's circumstances."""
+        if pipeline not in self._PIPELINES:
+            raise NotFoundError(f"There is no prompt for the pipeline {pipeline!r}.")
+        persona, template = self._PIPELINES[pipeline]
+        return self._render(template, {"persona": self.persona(persona).text} | _values(context))
+
+    def preface(self, context: PrefaceContext) -> str:
+        """Render the preface of the compiled block."""
+        return self._render("model/preface.md", _values(context))
+
+    def _render(self, template: str, values: Mapping[str, object]) -> str:
+        try:
+            return self._jinja.get_template(template).render(values)
+        except jinja2.TemplateNotFound as error:
+            raise NotFoundError(f"The template {template!r} is gone.", hint=_REINSTALL) from error
+
+
+_REINSTALL = "Install Reflector again: its own files are incomplete."
+
+
+def parse_persona(source: str) -> Persona:
+    """Read a persona: YAML header with name and description, then `##` sections.
+
+    Lines inside code fences are never headings. Raises `NotFoundError` without a header.
+    """
+    header = _HEADER.match(source)
+    if header is None:
+        raise NotFoundError("The persona has no header.", hint=_REINSTALL)
+    about = yaml.safe_load(header.group(1))
+    text = source[header.end() :].lstrip("\n")
+    return Persona(about["name"], about["description"], MappingProxyType(_sections(text)), text)
+
+
+def quoted(text: str) -> str:
+    """Write text as one JSON string, so that it stays on its line."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def shorten(text: str, limit: int) -> str:
+    """Keep at most `limit` characters and say how many are left out."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}… [{len(text) - limit} characters left out]"
+
+
+def enclosed(text: str) -> str:
+    """Disarm what would open or close one of the elements that our templates own."""
+    return _OWN_TAG.sub("&lt;", text)
+
+
+def _sections(text: str) -> dict[str, str]:
+    found: dict[str, list[str]] = {}
+    lines: list[str] = []
+    fenced = False
+    for line in text.splitlines():
+        fenced ^= _FENCE.match(line) is not None
+        if line.startswith("## ") and not fenced:
+            lines = found.setdefault(line[3:].strip(), [])
+        else:
+            lines.append(line)
+    return {heading: "\n".join(body).strip() for heading, body in found.items()}
+
+
+def _values(context: SeedContext | PromptContext | PrefaceContext) -> dict[str, object]:
+    # Not `asdict`: it would turn the conversations inside into dictionaries as well.
+    return {field.name: getattr(context, field.name) for field in fields(context)}
+
+
+def _seed_path(template: str) -> str:
+    # A real `.gitignore` among the templates would be obeyed by git in our own checkout.
+    return re.sub(r"(^|/)dot-", r"\1.", template)
+
+
+def _template_path(seed: str) -> str:
+    return re.sub(r"(^|/)\.", r"\1dot-", seed)

@@ -1,0 +1,69 @@
+"""Every model-facing text rendered with fixed values, and the command that rewrites the goldens.
+
+`python -m tests.support.words` writes tests/golden/prompts anew; read the diff before keeping it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reflector.pipelines.prompts import (
+    PrefaceContext,
+    PromptContext,
+    PromptConversation,
+    SeedContext,
+    Words,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = ROOT / "tests" / "golden" / "prompts"
+
+SEED = SeedContext(identity="acme", date="2026-11-30")
+PREFACE = PrefaceContext(folder="/home/dev/.reflector/agents/acme-1a2b3c4d/repo")
+BARE = PromptContext(
+    run_id="20261130T120000-0a1b2c3d",
+    agent_id="",
+    memory_dir="/home/dev/.reflector/agents/acme-1a2b3c4d/worktrees/1-20261130T120000-0a1b2c3d",
+    transcript_path="/home/dev/.reflector/agents/acme-1a2b3c4d/runs/20261130T120000-0a1b2c3d/payload.json",
+    today="2026-11-30",
+    focus="",
+    conversations=(),
+    unwanted=(),
+)
+FULL = PromptContext(
+    run_id=BARE.run_id,
+    agent_id="acme",
+    memory_dir=BARE.memory_dir,
+    transcript_path=BARE.transcript_path,
+    today=BARE.today,
+    focus="how we run the tests",
+    conversations=(
+        PromptConversation("claude-code/s1", 'Fix the "cart" total', "/home/dev/shop", 41, 9216, 7),
+        PromptConversation("codex/s2", "数据库迁移", "", 3, 512, 0),
+    ),
+    unwanted=("- Always answer in French.",),
+)
+
+
+def rendered() -> dict[str, str]:
+    """Return every text by its golden file's name."""
+    words = Words(ROOT)
+    seeds = {
+        f"seeds/{name.replace('.git', 'dot-git')}": words.seed(name, SEED) for name in words.seeds()
+    }
+    return seeds | {
+        "model/preface.md": words.preface(PREFACE),
+        "model/reflection.md": words.prompt("reflection", FULL),
+        "model/reflection-bare.md": words.prompt("reflection", BARE),
+    }
+
+
+def _rewrite() -> None:
+    for name, text in rendered().items():
+        file = GOLDEN / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8", newline="")
+
+
+if __name__ == "__main__":
+    _rewrite()
