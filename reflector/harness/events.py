@@ -35,7 +35,8 @@ class Said:
     """A user, assistant, reasoning or error block.
 
     `record` is the harness's own id of the row, None where it has none. `message` groups the
-    blocks of one message; "" lets the reader make one from the row.
+    blocks of one message; "" lets the reader make one from the row. `tentative` marks an answer
+    that a later row may still retract: the reader keeps its row within reach.
     """
 
     place: Place
@@ -45,6 +46,7 @@ class Said:
     block: int = 0
     message: str = ""
     at: str = ""
+    tentative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True)
 class Retracted:
-    """The newest assistant message of this place was none: it is hidden, not removed."""
+    """The newest tentative message of this place was none: it is hidden, not removed."""
 
     place: Place
 

@@ -94,6 +94,8 @@ class Appender:
 
     def conversation(self, key: ConversationKey, parent: ConversationKey | None) -> int:
         """Return the row of a conversation, made when it is new."""
+        if parent is None and key.agent:
+            parent = ConversationKey(key.harness, key.session)
         if key not in self._rows:
             self._connection.execute(
                 "INSERT INTO conversations (key, harness, session, agent, parent) "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,7 +35,7 @@ def owner(token: str) -> Owner:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:
         boot = ""
-    return Owner(socket.gethostname(), boot, os.getpid(), token)
+    return Owner(os.uname().nodename if hasattr(os, "uname") else "", boot, os.getpid(), token)
 
 
 class Lock:

@@ -14,7 +14,9 @@ from reflector.store.journal import consume
 from reflector.store.locks import Owner
 from reflector.store.state import State
 
-_MUTABLE = frozenset({"branch", "base", "tip", "merge_commit", "started_at", "sandboxed"})
+_MUTABLE = frozenset(
+    {"branch", "base", "tip", "merge_commit", "started_at", "heartbeat_at", "sandboxed"}
+)
 
 
 def reserve(

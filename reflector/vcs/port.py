@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+from reflector.core.errors import GitError
 
 
 class Operation(StrEnum):
@@ -14,6 +17,19 @@ class Operation(StrEnum):
     CHERRY_PICK = "cherry-pick"
     REVERT = "revert"
     BISECT = "bisect"
+
+
+IN_PROGRESS = {
+    "MERGE_HEAD": Operation.MERGE,
+    "rebase-merge": Operation.REBASE,
+    "rebase-apply": Operation.REBASE,
+    "CHERRY_PICK_HEAD": Operation.CHERRY_PICK,
+    "REVERT_HEAD": Operation.REVERT,
+    # A cherry-pick or revert of several commits between two of them has only this folder.
+    "sequencer": Operation.CHERRY_PICK,
+    "BISECT_LOG": Operation.BISECT,
+}
+"""What git keeps in a git dir during an operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +93,23 @@ class Identity:
 
     name: str = "Reflector"
     email: str = "reflector@localhost"
+
+
+_REF = re.compile(
+    r"refs/(?!.*(?:\.\.|//|@\{|/\.|\.lock(?:/|\Z)|\.(?:/|\Z)))[A-Za-z0-9_@+=.,-][A-Za-z0-9_@+=.,/-]*[A-Za-z0-9_@+=,-]\Z"
+)
+
+
+def ref_name(name: str) -> str:
+    """Return a full ref name (`refs/…`) unchanged; raise `GitError` for anything git might misread.
+
+    Stricter than git: only plain ASCII, since every ref that we write is named by us.
+    """
+    if not _REF.match(name):
+        raise GitError(f"{name!r} is not a ref name that Reflector writes.", ref=name)
+    return name
+
+
+def trailers(message: str) -> tuple[str, ...]:
+    """Return the lines of a message's last paragraph."""
+    return tuple(message.rstrip("\n").rsplit("\n\n", 1)[-1].split("\n"))

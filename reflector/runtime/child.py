@@ -1,0 +1,136 @@
+"""The child of a run: one reserved run from its payload to its result, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal
+
+from reflector.agent.engine import Finish, Task, Update
+from reflector.agent.registry import engine
+from reflector.core.ambient import Ambient, system
+from reflector.core.errors import DocumentError, ReflectorError
+from reflector.core.redact import redact
+from reflector.memory.commit_message import render
+from reflector.runtime import payload as payloads
+from reflector.runtime.judgement import judge, scope_of
+from reflector.runtime.payload import Payload
+from reflector.runtime.processes import die_with_parent
+from reflector.store.disk import write_atomic
+from reflector.vcs.port import Identity
+from reflector.vcs.worktree import Worktree
+
+FOLDERS = ("system", "reference", "projects", "experiences", "facts", "skills", "ARCHIVE.md")
+
+
+class WorktreeCommit:
+    """The commit tool of one run: commits, then lets the validator say what it would refuse.
+
+    A commit that was refused is amended by the next one, so that a repaired secret never stays in
+    history.
+    """
+
+    def __init__(self, payload: Payload, worktree: Worktree, ambient: Ambient) -> None:
+        """Begin at the base; nothing is committed yet."""
+        self._payload = payload
+        self._worktree = worktree
+        self._ambient = ambient
+        self._amend = False
+        self.tip = payload.base
+
+    def __call__(
+        self, kind: Literal["fix", "feat", "chore"], summary: str, updates: Sequence[Update]
+    ) -> str:
+        """Commit the worktree's present content. Raises DocumentError with every finding."""
+        pipeline, agent = self._payload.pipeline, self._payload.agent_id
+        message = render(kind, pipeline, summary, updates, agent)
+        with self._worktree.reads() as reads:
+            self.tip = reads.commit_worktree(
+                self._worktree.branch,
+                self.tip,
+                FOLDERS,
+                message,
+                Identity(),
+                self._ambient.clock.now(),
+                amend=self._amend,
+            )
+        self._refuse_bad(self.tip)
+        return self.tip
+
+    def _refuse_bad(self, tip: str) -> None:
+        scope = scope_of(self._payload.pipeline, self._payload.user_entries)
+        verdict = judge(self._worktree, tip, scope)
+        errors = [finding for finding in verdict.findings if finding.severity == "error"]
+        self._amend = bool(errors)
+        if errors:
+            raise DocumentError(
+                "The commit would be refused: "
+                + "; ".join(f"{each.path}:{each.line} {each.message}" for each in errors),
+                hint="Mend the files and commit again.",
+            )
+
+
+def main(run_folder: Path) -> int:
+    """Work one run, speaking the protocol of `runtime.launch` on stdin and stdout."""
+    die_with_parent()
+    payload = payloads.read(run_folder / "payload.json")
+    _say("ready")
+    if sys.stdin.readline() != "go\n":
+        return 0
+    threading.Thread(target=_stop_when_alone, daemon=True).start()
+    finish, tip = work(payload, run_folder)
+    result = {"finish": asdict(finish), "tip": tip}
+    write_atomic(run_folder / "out" / "result.json", json.dumps(result).encode())
+    _say("result")
+    return 0
+
+
+def work(payload: Payload, run_folder: Path) -> tuple[Finish, str]:
+    """Let the engine do the task; its own failure becomes a finish, never a crash."""
+    worktree = worktree_of(payload)
+    commit = WorktreeCommit(payload, worktree, system())
+    task = Task(
+        run_id=payload.run_id,
+        pipeline=payload.pipeline,
+        agent_id=payload.agent_id,
+        worktree=worktree.path,
+        today=payload.today,
+        focus=payload.focus,
+        conversations=payload.conversations,
+        unwanted=payload.unwanted,
+        prompt=(run_folder / "prompt.md").read_text("utf-8"),
+    )
+    try:
+        finish = engine(payload.engine).run(task, commit, lambda line: _say(f"progress {line}"))
+    except ReflectorError as error:
+        detail = redact(error.message).text
+        finish = Finish("failed", "", reason="engine_error", detail=detail)
+    return finish, commit.tip
+
+
+def worktree_of(payload: Payload) -> Worktree:
+    """Return the worktree that a payload names."""
+    path = Path(payload.worktree)
+    git_dir = Path(payload.repository) / ".git" / "worktrees" / path.name
+    return Worktree(path, git_dir, payload.branch, payload.base)
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line.replace("\n", " ") + "\n")
+    sys.stdout.flush()
+
+
+def _stop_when_alone() -> None:
+    """End at once when the supervisor is gone: then nobody waits for a result."""
+    while sys.stdin.readline():
+        pass
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

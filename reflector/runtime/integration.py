@@ -1,0 +1,112 @@
+"""A validated tip brought into main under the memory-write lock, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reflector.core.errors import BusyError, RefMovedError
+from reflector.core.run import Outcome, Phase, Run, Settlement
+from reflector.memory.commit_message import GENERATED_BY
+from reflector.memory.edit import Scope
+from reflector.runtime.bench import Bench, keep
+from reflector.runtime.judgement import judge_planned
+from reflector.runtime.memory_lock import memory_write
+from reflector.store import reservations
+from reflector.vcs import merge
+from reflector.vcs.merge import Bring, Integrated, Integration, Refused
+from reflector.vcs.reads import Reads
+
+_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Validated:
+    """A run with a tip that validation accepted."""
+
+    run: Run
+    base: str
+    tip: str
+    scope: Scope
+
+
+def integrate(bench: Bench, work: Validated) -> Settlement:
+    """Merge a validated tip with two parents, or keep it and say why it could not be merged.
+
+    The run is in phase `integrating` under this owner, and moves to `integrated` with the merge.
+    """
+    with memory_write(bench.context):
+        # Look again under the lock: whoever reclaimed this run took the same lock first.
+        token, now = bench.who.token, bench.context.ambient.now()
+        phase = Phase.INTEGRATING
+        reservations.note(bench.state, work.run.id, token, phase, heartbeat_at=now)
+        done = _merged(bench, work)
+        if isinstance(done, Refused):
+            return _refused(bench, work, done)
+        reservations.advance(
+            bench.state, work.run.id, token, phase, Phase.INTEGRATED, merge_commit=done.sha
+        )
+        return Settlement(Outcome.MERGED, tip=work.tip, merge_commit=done.sha)
+
+
+def _merged(bench: Bench, work: Validated) -> Integrated | Refused:
+    job = job_of(bench, work)
+    for _ in range(_TRIES):
+        try:
+            return merge.integrate(
+                bench.git,
+                job,
+                save_merge=lambda sha: reservations.note(
+                    bench.state,
+                    work.run.id,
+                    bench.who.token,
+                    Phase.INTEGRATING,
+                    merge_commit=sha,
+                ),
+                sleep=bench.context.ambient.clock.sleep,
+                judge=lambda ours, tree: _judged(bench, ours, tree, work.scope),
+            )
+        except RefMovedError:
+            continue  # a person committed at that very moment: plan again on top of it
+    raise BusyError("The memory's main branch moves too often to merge into it.")
+
+
+def _judged(bench: Bench, ours: str, tree: str, scope: Scope) -> list[str]:
+    with Reads(bench.context.agent.repo) as reads:
+        return judge_planned(reads, ours, tree, scope)
+
+
+def _refused(bench: Bench, work: Validated, refused: Refused) -> Settlement:
+    kept = keep(bench, work.run.id, "kept", work.tip)
+    outcome = Outcome(refused.kind)
+    paths = f" ({', '.join(refused.paths)})" if refused.paths else ""
+    return Settlement(outcome, detail=refused.detail + paths, tip=work.tip, kept_ref=kept)
+
+
+def job_of(bench: Bench, work: Validated) -> Integration:
+    """Return the change that brings a run home, the same in the first try and in a recovery."""
+    return Integration(
+        change=Bring(work.base, work.tip),
+        message=_message(bench, work),
+        when=bench.context.ambient.clock.now(),
+        run_id=work.run.id,
+        token=bench.who.token,
+    )
+
+
+def _message(bench: Bench, work: Validated) -> str:
+    request = work.run.request
+    with Reads(bench.context.agent.repo) as reads:
+        subject = reads.commit(work.tip).message.partition("\n")[0]
+    summary = subject.partition("): ")[2] or subject
+    trailers = [
+        f"Reflector-Run: {work.run.id}",
+        f"Trigger: {request.trigger}",
+        f"Engine: {request.engine}",
+        *(
+            f"Snapshot: {each.conversation} {each.first_entry}..{each.last_entry}"
+            for each in work.run.snapshots
+        ),
+        ": ".join(GENERATED_BY),
+        f"Agent-ID: {bench.context.agent.identity}",
+    ]
+    return f"merge({request.pipeline}): {summary}\n\n" + "\n".join(trailers) + "\n"

@@ -1,0 +1,72 @@
+"""The validator put to what a run left in git."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reflector.memory.chain import CommitView, RunView
+from reflector.memory.edit import Scope
+from reflector.memory.rules import Verdict, check_planned, check_run
+from reflector.memory.tree import Tree
+from reflector.vcs.port import FileStatus, Head
+from reflector.vcs.reads import Reads
+from reflector.vcs.worktree import Worktree
+
+
+def scope_of(pipeline: str, user_entries: tuple[str, ...]) -> Scope:
+    """Return what a run of this pipeline may rest on."""
+    return Scope(
+        pipeline=pipeline,
+        writer="run",
+        user_entries=frozenset(user_entries),
+        moved_lines_exempt=pipeline == "dream",
+    )
+
+
+def judge(place: Worktree, tip: str, scope: Scope) -> Verdict:
+    """Judge a run by its worktree: HEAD, commits, and what was not committed."""
+    with place.reads() as reads:
+        return check_run(_view(reads, place, tip, scope, reads.head(), reads.status()))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A tip that was validated before and whose worktree is gone."""
+
+    branch: str
+    base: str
+    tip: str
+
+
+def judge_kept(reads: Reads, kept: Kept, scope: Scope) -> Verdict:
+    """Judge a kept tip again, from its commits alone."""
+    head = Head(kept.branch, kept.tip)
+    place = Worktree(reads.path, reads.git_dir, kept.branch, kept.base)
+    return check_run(_view(reads, place, kept.tip, scope, head, FileStatus()))
+
+
+def _view(
+    reads: Reads, place: Worktree, tip: str, scope: Scope, head: Head, status: FileStatus
+) -> RunView:
+    # No chain: base is no ancestor of the tip, and the validator says so of an empty one.
+    commits = reads.chain(place.base, tip) or ()
+    return RunView(
+        branch=place.branch,
+        head=head.branch,
+        base=place.base,
+        base_tree=reads.tree(place.base),
+        tip=tip,
+        commits=[
+            CommitView(each.sha, each.parents, each.message, Tree(each.tree, reads))
+            for each in commits
+        ],
+        scope=scope,
+        uncommitted=(*status.staged, *status.unstaged),
+        untracked=status.untracked,
+    )
+
+
+def judge_planned(reads: Reads, ours: str, tree: str, scope: Scope) -> list[str]:
+    """Judge the tree of a merge with a main that moved; return the errors as sentences."""
+    found = check_planned(reads.tree(ours), Tree(tree, reads), scope)
+    return [f"{each.path}: {each.message}" for each in found if each.severity == "error"]

@@ -1,0 +1,49 @@
+"""What a settled run leaves behind: set aside what nobody asked for, then remove its worktree."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from structlog.typing import FilteringBoundLogger
+
+from reflector.core.errors import ReflectorError
+from reflector.runtime import log as events
+from reflector.store.disk import AgentHome
+from reflector.vcs import worktree
+from reflector.vcs.porcelain import Porcelain
+from reflector.vcs.worktree import Inspected, Missing, Worktree
+
+_LARGEST = 1_000_000
+
+
+def clean_up(
+    git: Porcelain, agent: AgentHome, run_id: str, place: Worktree, log: FilteringBoundLogger
+) -> None:
+    """Remove a settled run's worktree and branch; files nobody committed go to its run folder.
+
+    Trouble here never changes how the run ended: it is logged, and the next command tries again.
+    """
+    try:
+        found = worktree.inspect(git.repo, place)
+        if isinstance(found, Inspected):
+            loose = (*found.status.untracked, *found.status.unstaged, *found.ignored)
+            set_aside(place.path, loose, agent.run(run_id) / "scratch")
+        worktree.close(git, place, _tip(found))
+    except (ReflectorError, OSError) as error:
+        log.warning(events.CLEANUP_FAILED, run=run_id, error=str(error))
+
+
+def _tip(found: Inspected | Missing) -> str | None:
+    return found.tip
+
+
+def set_aside(source: Path, names: tuple[str, ...], target: Path) -> None:
+    """Move loose regular files of a worktree out of it; larger ones than 1 MB are given up."""
+    for name in names:
+        file = source / name
+        if file.is_symlink() or not file.is_file() or file.stat().st_size > _LARGEST:
+            continue
+        place = target / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(file, place)

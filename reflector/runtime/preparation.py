@@ -1,0 +1,76 @@
+"""What a run's engine is given: payload and prompt, written into the run's folder."""
+
+from __future__ import annotations
+
+from reflector.agent.engine import PayloadConversation
+from reflector.core.run import Run
+from reflector.pipelines.prompts import PromptContext, PromptConversation, Words
+from reflector.runtime.payload import Payload, conversation, user_entries
+from reflector.runtime.wiring import Context, data_folder
+from reflector.store import journal
+from reflector.store.state import State
+from reflector.vcs.worktree import Worktree
+
+
+def prepare(context: Context, state: State, run: Run, place: Worktree) -> Payload:
+    """Write `payload.json` and `prompt.md` of a run and return the payload."""
+    payload = assemble(context, state, run, place)
+    folder = context.agent.run(run.id)
+    payload.write(folder / "payload.json")
+    (folder / "prompt.md").write_text(_prompt(context, run, payload), "utf-8")
+    return payload
+
+
+def assemble(context: Context, state: State, run: Run, place: Worktree) -> Payload:
+    """Collect what a run reads; ids and texts of exactly its snapshots."""
+    limit = context.settings.number("snapshot.max_bytes")
+    parts: list[PayloadConversation] = []
+    user: list[str] = []
+    for taken in run.snapshots:
+        entries = journal.entries(state.connection, taken)
+        known = journal.conversation(state.connection, taken.conversation)
+        title, cwd = (known.title, known.cwd) if known else ("", "")
+        parts.append(conversation(taken, entries, title=title, cwd=cwd, max_bytes=limit))
+        user += user_entries(entries)
+    return Payload(
+        run_id=run.id,
+        pipeline=run.request.pipeline,
+        engine=run.request.engine,
+        agent_id=context.agent.identity,
+        identity=context.agent.identity,
+        worktree=str(place.path),
+        repository=str(context.agent.repo),
+        branch=place.branch,
+        base=place.base,
+        today=context.ambient.clock.now().astimezone().date().isoformat(),
+        focus=run.request.focus,
+        unwanted=(),
+        user_entries=tuple(user),
+        conversations=tuple(parts),
+    )
+
+
+def _prompt(context: Context, run: Run, payload: Payload) -> str:
+    return Words(data_folder()).prompt(
+        payload.pipeline,
+        PromptContext(
+            run_id=run.id,
+            agent_id=payload.agent_id,
+            memory_dir=payload.worktree,
+            transcript_path=str(context.agent.run(run.id) / "payload.json"),
+            today=payload.today,
+            focus=payload.focus,
+            conversations=[
+                PromptConversation(
+                    id=part.id,
+                    title=part.title,
+                    cwd=part.cwd,
+                    entries=taken.entries,
+                    size=taken.size,
+                    backlog_remaining=taken.backlog_remaining,
+                )
+                for part, taken in zip(payload.conversations, run.snapshots, strict=True)
+            ],
+            unwanted=payload.unwanted,
+        ),
+    )

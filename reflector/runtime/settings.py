@@ -1,0 +1,193 @@
+"""The settings: one table of keys, read from TOML files, then the environment, then flags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reflector.core.errors import SettingsError
+
+Value = str | int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One setting. `choices` closes a string; `least` is the smallest number allowed."""
+
+    name: str
+    default: Value
+    says: str
+    choices: tuple[str, ...] = ()
+    least: int = 0
+
+    @property
+    def variable(self) -> str:
+        """Return the environment variable that sets this key."""
+        return "REFLECTOR_" + self.name.replace(".", "_").upper()
+
+    @property
+    def expected(self) -> str:
+        """Say what a value must be."""
+        if self.choices:
+            return "one of " + ", ".join(repr(choice) for choice in self.choices)
+        if isinstance(self.default, bool):
+            return "true or false"
+        if isinstance(self.default, int):
+            return f"a whole number of at least {self.least}"
+        return "a string"
+
+
+KEYS: tuple[Key, ...] = (
+    Key("engine.name", "rules", "Who writes the reflections.", choices=("rules",)),
+    Key("snapshot.max_bytes", 131_072, "Bytes of one conversation that one run reads.", least=1),
+    Key("run.max_bytes", 262_144, "Bytes of all conversations that one run reads.", least=1),
+    Key("run.timeout_minutes", 30, "Minutes after which a run is stopped.", least=1),
+    Key("prompt.budget_tokens", 2000, "Estimated tokens of the compiled block.", least=300),
+    Key("prompt.max_chars", 8000, "Characters of the compiled block.", least=1200),
+)
+
+_TABLES = {key.name.split(".")[0] for key in KEYS}
+_RESERVED = frozenset({"REFLECTOR_HOME", "REFLECTOR_IDENTITY", "REFLECTOR_CHILD", "REFLECTOR_RUN"})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting with its origin, and the folders that belong to an identity."""
+
+    values: Mapping[str, Value]
+    origins: Mapping[str, str]
+    identity_paths: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        """Return a string setting."""
+        return str(self.values[name])
+
+    def number(self, name: str) -> int:
+        """Return a numeric setting."""
+        return int(self.values[name])
+
+
+def load(files: list[Path], environ: Mapping[str, str]) -> Settings:
+    """Read the settings: defaults, then the files in order, then the environment.
+
+    Raises SettingsError naming the file or variable, the key and what was expected.
+    """
+    values: dict[str, Value] = {key.name: key.default for key in KEYS}
+    origins = dict.fromkeys(values, "default")
+    paths: dict[str, str] = {}
+    for file in files:
+        table = _read(file)
+        paths |= _identity_paths(file, table.pop("identity", {}))
+        for name, value in _flat(file, table):
+            values[name] = _checked(name, value, str(file))
+            origins[name] = str(file)
+    for name, value in _from_environment(environ):
+        values[name] = value
+        origins[name] = _by_name()[name].variable
+    return Settings(values, origins, paths)
+
+
+def _by_name() -> dict[str, Key]:
+    return {key.name: key for key in KEYS}
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        raw = file.read_bytes()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise SettingsError(
+            f"The settings file {file} cannot be read: {error.strerror}.",
+            hint="Check its permissions.",
+            file=str(file),
+        ) from error
+    import tomllib  # noqa: PLC0415 - costs a start-up most commands need not pay
+
+    try:
+        return tomllib.loads(raw.decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            f"The settings file {file} is not valid TOML: {error}.",
+            hint="Correct the line, or move the file away to use the defaults.",
+            file=str(file),
+        ) from error
+
+
+def _flat(file: Path, table: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for group, content in table.items():
+        if group in _TABLES and isinstance(content, dict):
+            found += [(f"{group}.{name}", value) for name, value in content.items()]
+        else:
+            found.append((group, content))
+    for name, _ in found:
+        if name not in _by_name():
+            raise SettingsError(
+                f"{file}: unknown key {name!r}.",
+                hint="`reflector config show` lists every key.",
+                file=str(file),
+                key=name,
+            )
+    return found
+
+
+def _checked(name: str, value: Any, where: str) -> Value:
+    key = _by_name()[name]
+    fits = type(value) is type(key.default)
+    if fits and key.choices:
+        fits = value in key.choices
+    elif fits and type(value) is int:
+        fits = value >= key.least
+    if not fits:
+        raise SettingsError(
+            f"{where}: {name} must be {key.expected}, not {value!r}.",
+            hint="Correct the value, or remove it to use the default "
+            f"({str(key.default).lower() if isinstance(key.default, bool) else key.default}).",
+            key=name,
+        )
+    checked: Value = value
+    return checked
+
+
+def _identity_paths(file: Path, table: Any) -> dict[str, str]:
+    paths = table.get("paths", {}) if isinstance(table, dict) else None
+    if (
+        not isinstance(paths, dict)
+        or set(table) - {"paths"}
+        or not all(isinstance(value, str) and value for value in paths.values())
+    ):
+        raise SettingsError(
+            f"{file}: [identity.paths] must map folders to identity names.",
+            hint='For example: "~/work/acme" = "acme"',
+            file=str(file),
+            key="identity.paths",
+        )
+    return paths
+
+
+def _from_environment(environ: Mapping[str, str]) -> list[tuple[str, Value]]:
+    variables = {key.variable: key for key in KEYS}
+    found: list[tuple[str, Value]] = []
+    for name in sorted(environ):
+        if not name.startswith("REFLECTOR_") or name in _RESERVED:
+            continue
+        if name not in variables:
+            raise SettingsError(
+                f"The environment variable {name} is no setting of Reflector.",
+                hint="`reflector config show` lists the variables; unset this one.",
+                key=name,
+            )
+        key = variables[name]
+        found.append((key.name, _checked(key.name, _typed(key, environ[name]), name)))
+    return found
+
+
+def _typed(key: Key, text: str) -> Any:
+    if isinstance(key.default, bool):
+        return {"true": True, "false": False}.get(text.lower(), text)
+    if isinstance(key.default, int):
+        return int(text) if text.lstrip("-").isdecimal() else text
+    return text

@@ -1,0 +1,178 @@
+"""Health at a glance: what is there, what waits, what is wrong, without a git library."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Any
+
+from reflector.core.run import Run
+from reflector.memory.budget import estimate_tokens
+from reflector.runtime.present import conversation_json, run_json
+from reflector.runtime.wiring import Context
+from reflector.store import journal, reservations
+from reflector.store.journal import Conversation
+from reflector.store.locks import Lock
+from reflector.vcs.glance import Glance, documents, glance, texts
+from reflector.vcs.scrub import Scrubbed
+
+_LAST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that wants attention, and the next step."""
+
+    code: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Everything that `status` shows."""
+
+    context: Context
+    git: Glance
+    documents: int
+    system_tokens: int
+    active: tuple[Run, ...]
+    last_runs: tuple[Run, ...]
+    conversations: tuple[Conversation, ...]
+    redactions: dict[str, int]
+    problems: tuple[Problem, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the machine form."""
+        settings = self.context.settings
+        engine = settings.text("engine.name")
+        return {
+            "identity": self.context.agent.identity,
+            "home": str(self.context.home.path),
+            "memory": {
+                "head": self.git.head,
+                "documents": self.documents,
+                "system_tokens": self.system_tokens,
+                "budget_tokens": settings.number("prompt.budget_tokens"),
+                "clean": not self.git.dirty,
+                "dirty_paths": [
+                    path.encode("utf-8", "replace").decode() for path in self.git.dirty
+                ],
+            },
+            "active": [run_json(run) for run in self.active],
+            "pending": [],
+            "park": {
+                "parked": False,
+                "streak": 0,
+                "reason": None,
+                "since": None,
+                "next_probe_at": None,
+            },
+            "conversations": [conversation_json(each) for each in self.conversations],
+            "last_runs": [run_json(run) for run in self.last_runs],
+            "problems": [
+                {"code": each.code, "message": each.message, "hint": each.hint}
+                for each in self.problems
+            ],
+            "engine": {"selected": engine, "why": settings.origins["engine.name"]},
+            "sandbox": "off",
+            "pipelines": [self._reflection()],
+            "notices": [{"code": "redacted", "message": line} for line in self.notices()],
+        }
+
+    def notices(self) -> list[str]:
+        """Return what a person should know without having to do anything."""
+        total = sum(self.redactions.values())
+        rules = ", ".join(f"{rule} {count}" for rule, count in sorted(self.redactions.items()))
+        return [f"{total} secrets were replaced in the journal ({rules})."] if total else []
+
+    def _reflection(self) -> dict[str, Any]:
+        waiting = sum(1 for each in self.conversations if each.unreflected_bytes > 0)
+        last = self.last_runs[0] if self.last_runs else None
+        failed = last.settlement.detail if last and last.settlement else ""
+        return {
+            "name": "reflection",
+            "enabled": True,
+            "queued": len(self.active),
+            "waiting": waiting,
+            "failed": sum(1 for run in self.last_runs if run.outcome == "failed"),
+            "oldest_at": None,
+            "next_due_at": None,
+            "last_run": last.id if last else None,
+            "last_error": failed or None,
+        }
+
+
+def status(context: Context) -> Status:
+    """Look at an identity without changing anything."""
+    context.require()
+    scrubbed = Scrubbed(context.environ)
+    git = glance(scrubbed, context.agent.repo)
+    files = documents(scrubbed, context.agent.repo, git.head)
+    system = [path for path in files if path.startswith("system/") and path.endswith(".md")]
+    bodies = texts(scrubbed, context.agent.repo, git.head, system)
+    with context.state() as state:
+        connection = state.connection
+        active = tuple(reservations.active(connection))
+        return Status(
+            context=context,
+            git=git,
+            documents=sum(path.endswith(".md") for path in files),
+            system_tokens=sum(map(estimate_tokens, bodies)),
+            active=active,
+            last_runs=tuple(reservations.recent(connection, _LAST)),
+            conversations=tuple(journal.backlog(connection, None, ())),
+            redactions=dict(connection.execute("SELECT rule, count FROM redactions").fetchall()),
+            problems=tuple(_problems(context, connection, git, active)),
+        )
+
+
+def _problems(
+    context: Context, connection: sqlite3.Connection, git: Glance, active: tuple[Run, ...]
+) -> list[Problem]:
+    found = [
+        _degraded(row) for row in connection.execute("SELECT * FROM sources WHERE degraded <> ''")
+    ]
+    if git.branch != "main":
+        found.append(
+            Problem(
+                "not_on_main",
+                f"The memory repository is on {git.branch or 'no branch'}, not on main.",
+                f"git -C {context.agent.repo} switch main",
+            )
+        )
+    found += [_waiting(run) for run in reservations.kept(connection)]
+    found += [_interrupted(run) for run in active if _abandoned(context, run)]
+    return found
+
+
+def _degraded(row: sqlite3.Row) -> Problem:
+    return Problem(
+        "source_degraded",
+        f"{row['path']} could not be read ({row['degraded']}).",
+        "Ingest it again once it can be read; what was read before is kept.",
+    )
+
+
+def _waiting(run: Run) -> Problem:
+    detail = run.settlement.detail if run.settlement else ""
+    return Problem(
+        "tip_waits",
+        f"Run {run.id} is validated but not merged: {detail}",
+        "Commit or put away those changes; the next `reflector reflect` merges it.",
+    )
+
+
+def _interrupted(run: Run) -> Problem:
+    return Problem(
+        "run_interrupted",
+        f"Run {run.id} was interrupted while {run.phase}.",
+        "The next `reflector reflect` brings it to an end.",
+    )
+
+
+def _abandoned(context: Context, run: Run) -> bool:
+    presence = Lock(context.agent.lock(f"run-{run.slot}"))
+    free = presence.take(shared=True)
+    presence.release()
+    return free

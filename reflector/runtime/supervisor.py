@@ -1,0 +1,260 @@
+"""One reserved run taken through its phases, each saved before the effect that it announces."""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, assert_never
+
+from reflector.core.errors import GitError, ReflectorError, StateError
+from reflector.core.run import Outcome, Phase, Reason, Run, Settlement
+from reflector.memory.rules import Verdict
+from reflector.runtime import log as events
+from reflector.runtime.bench import Bench, failed, keep, planned, settle
+from reflector.runtime.integration import Validated, integrate
+from reflector.runtime.judgement import judge, scope_of
+from reflector.runtime.launch import Ended, Listening, environment, run_child
+from reflector.runtime.payload import Payload
+from reflector.runtime.preparation import prepare
+from reflector.store import reservations
+from reflector.vcs import administration, worktree
+from reflector.vcs.port import Administration
+from reflector.vcs.reads import Reads
+from reflector.vcs.worktree import Missing, Worktree
+
+_LARGEST_RESULT = 4_000_000
+_HEARTBEAT = 10
+
+
+class _Settled(Exception):  # noqa: N818 - not an error: how a phase ends the run early
+    def __init__(self, end: Settlement) -> None:
+        super().__init__(end.outcome)
+        self.end = end
+
+
+def supervise(bench: Bench, run: Run) -> Run:
+    """Take a reserved run to its settlement, clean up, and return it as settled."""
+    work = _Work(bench, run)
+    try:
+        end = work.do()
+    except _Settled as early:
+        end = early.end
+    except ReflectorError as error:
+        end = _from_error(error)
+    return work.settle(end)
+
+
+def _from_error(error: ReflectorError) -> Settlement:
+    detail = " ".join(filter(None, (error.message, str(error.facts.get("detail", "")))))
+    cause = error.__cause__
+    if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
+        return failed(Reason.DISK_FULL, detail)
+    return failed(Reason.GIT_FAILED if isinstance(error, GitError) else Reason.CHILD_EXIT, detail)
+
+
+class _Work:
+    """One run on its way. Opened with the run, closed by its settlement."""
+
+    def __init__(self, bench: Bench, run: Run) -> None:
+        self.bench = bench
+        self.run = run
+        self.phase = run.phase
+        self.place: Worktree | None = None
+        self.folder = bench.context.agent.run(run.id)
+        self.usage: dict[str, int | float | None] = {}
+
+    def do(self) -> Settlement:
+        base = self._parent_ready()
+        payload = self._provision(base)
+        before = self._administration()
+        ended = self._child(payload)
+        tip = self._tip()
+        self._unaltered(before, base, tip)
+        finish = self._finish(ended, tip, base)
+        self._advance(Phase.VALIDATING, tip=tip)
+        scope = scope_of(payload.pipeline, payload.user_entries)
+        verdict = judge(self._worktree, tip, scope)
+        return self._decide(verdict, finish, Validated(self.run, base, tip, scope))
+
+    # The phases
+
+    def _parent_ready(self) -> str:
+        with Reads(self.bench.context.agent.repo) as reads:
+            head = reads.head()
+        trouble = ""
+        if head.operation is not None:
+            trouble = f"The memory repository is in the middle of a {head.operation}."
+        elif head.branch != "main" or head.sha is None:
+            trouble = f"The memory repository is on {head.branch or 'no branch'}, not on main."
+        if head.sha is None or trouble:
+            raise _Settled(Settlement(Outcome.PARENT_DIRTY, detail=trouble))
+        return head.sha
+
+    def _provision(self, base: str) -> Payload:
+        self.place = planned(self.bench.context, self.run, base)
+        self._advance(Phase.PROVISIONING, branch=self.place.branch, base=base)
+        worktree.create(self.bench.git, self.place)
+        self.bench.log.info(events.RUN_RESERVED, run=self.run.id, base=base)
+        (self.folder / "out").mkdir(parents=True, exist_ok=True)
+        (self.folder / "home").mkdir(exist_ok=True)
+        return prepare(self.bench.context, self.bench.state, self.run, self.place)
+
+    def _child(self, payload: Payload) -> Ended:
+        watch, clock = self.bench.watch, self.bench.context.ambient.clock
+        last = clock.monotonic()
+
+        def started() -> None:
+            self._advance(Phase.RUNNING, started_at=self.bench.context.ambient.now())
+            self.bench.log.info(events.RUN_STARTED, run=self.run.id, engine=payload.engine)
+
+        def heartbeat() -> None:
+            nonlocal last
+            if self.phase is Phase.RUNNING and clock.monotonic() - last > _HEARTBEAT:
+                last = clock.monotonic()
+                now = self.bench.context.ambient.now()
+                reservations.note(
+                    self.bench.state,
+                    self.run.id,
+                    self.bench.who.token,
+                    self.phase,
+                    heartbeat_at=now,
+                )
+
+        ended = run_child(
+            self.bench.child,
+            self.folder,
+            environment(self.folder, self._worktree.path, payload.agent_id, self.run.id),
+            clock,
+            self.bench.context.settings.number("run.timeout_minutes") * 60,
+            Listening(started, watch.progress, heartbeat, watch.stop),
+        )
+        if ended.how == "stopped":
+            raise _Settled(
+                Settlement(Outcome.CANCELLED, Reason.INTERRUPTED, "Stopped by a person.")
+            )
+        return ended
+
+    def _tip(self) -> str:
+        found = worktree.inspect(self.bench.context.agent.repo, self._worktree)
+        if isinstance(found, Missing):
+            kept = self.keep("backup", found.tip)
+            raise _Settled(failed(Reason.MISSING_WORKTREE, found.detail, kept_ref=kept))
+        if found.tip is None:
+            raise _Settled(failed(Reason.VALIDATION, "The reserved branch is gone."))
+        return found.tip
+
+    def _unaltered(self, before: Administration, base: str, tip: str) -> None:
+        place = self._worktree
+        after = self._administration()
+        repo = self.bench.context.agent.repo
+        fair = administration.main_moved_fairly(repo, before, after, base, tip)
+        allowed = administration.Allowed(place.branch, main_moved=fair)
+        altered = administration.compare(before, after, allowed)
+        if altered:
+            detail = "Altered during the run: " + ", ".join(altered)
+            raise _Settled(failed(Reason.GIT_ADMIN_ALTERED, detail))
+
+    def _administration(self) -> Administration:
+        place = self._worktree
+        return administration.take(self.bench.context.agent.repo, place.path, place.git_dir)
+
+    def _finish(self, ended: Ended, tip: str, base: str) -> dict[str, Any]:
+        """Return what the child said at its end, or settle the run that has no such word."""
+        try:
+            return self._said(ended)
+        except _Settled as early:
+            kept = self.keep("backup", tip) if tip != base else None
+            raise _Settled(replace(early.end, tip=tip, kept_ref=kept)) from None
+
+    def _said(self, ended: Ended) -> dict[str, Any]:
+        if ended.how == "deadline":
+            minutes = self.bench.context.settings.number("run.timeout_minutes")
+            detail = f"Stopped after {minutes} minutes."
+            raise _Settled(Settlement(Outcome.TIMED_OUT, Reason.DEADLINE_EXCEEDED, detail))
+        result = read_result(self.folder)
+        if result is None:
+            reason = Reason.CHILD_EXIT if ended.code else Reason.NO_RESULT
+            detail = f"The child ended with code {ended.code}: {last_words(self.folder)}"
+            raise _Settled(failed(reason, detail))
+        finish: dict[str, Any] = result["finish"]
+        self.usage = finish["usage"]
+        if finish["kind"] == "failed":
+            reason = Reason(finish["reason"] or Reason.ENGINE_ERROR)
+            raise _Settled(failed(reason, finish["detail"]))
+        return finish
+
+    def _decide(self, verdict: Verdict, finish: dict[str, Any], work: Validated) -> Settlement:
+        findings = tuple(each.as_json() for each in verdict.findings)
+        detail = _sentences(findings)
+        match verdict.outcome:
+            case "failed":
+                end = failed(Reason.VALIDATION, detail)
+            case "dirty_uncommitted":
+                end = Settlement(Outcome.DIRTY_UNCOMMITTED, detail=detail)
+            case "no_changes" if finish["refusals"]:
+                end = failed(Reason.ENGINE_ERROR, f"{finish['refusals']} writes were refused.")
+            case _ if self.run.request.dry_run:
+                end = Settlement(Outcome.DRY_RUN)
+            case "no_changes":
+                end = Settlement(Outcome.NO_CHANGES)
+            case "awaiting_review":
+                kept = self.keep("review", work.tip)
+                end = Settlement(Outcome.AWAITING_REVIEW, detail=detail, kept_ref=kept)
+            case "accept":
+                self._advance(Phase.INTEGRATING)
+                end = integrate(self.bench, work)
+            case _:
+                assert_never(verdict.outcome)
+        return replace(end, findings=findings, tip=work.tip)
+
+    # What every phase uses
+
+    @property
+    def _worktree(self) -> Worktree:
+        if self.place is None:
+            raise StateError(f"Run {self.run.id} has no worktree yet.")
+        return self.place
+
+    def _advance(self, then: Phase, **values: str | int | None) -> None:
+        token = self.bench.who.token
+        reservations.advance(self.bench.state, self.run.id, token, self.phase, then, **values)
+        self.phase = then
+
+    def keep(self, kind: str, tip: str | None) -> str | None:
+        return keep(self.bench, self.run.id, kind, tip)
+
+    def settle(self, end: Settlement) -> Run:
+        return settle(self.bench, self.run, replace(end, usage=self.usage), self.place)
+
+
+def read_result(folder: Path) -> dict[str, Any] | None:
+    """Return the child's result, None when there is no whole one."""
+    path = folder / "out" / "result.json"
+    try:
+        if path.is_symlink() or path.stat().st_size > _LARGEST_RESULT:
+            return None
+        result: dict[str, Any] = json.loads(path.read_bytes())
+        result["finish"]["usage"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return result
+
+
+def last_words(folder: Path) -> str:
+    """Return the end of the child's log on one line."""
+    try:
+        text = (folder / "child.log").read_bytes()[-2000:].decode("utf-8", "replace")
+    except OSError:
+        return ""
+    return " ".join(text.split())[-400:]
+
+
+def _sentences(findings: Sequence[Mapping[str, str | int]]) -> str:
+    return "; ".join(
+        f"{each['path']}:{each['line']} {each['message']}"
+        for each in findings
+        if each["severity"] == "error"
+    )

@@ -1,0 +1,43 @@
+"""`reflector config show`."""
+
+from __future__ import annotations
+
+import argparse
+
+from reflector.runtime.settings import KEYS
+from reflector.runtime.wiring import context
+from reflector.surface.cli.output import Output
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the one action there is."""
+    parser.add_argument("action", choices=["show"], help="print every setting with its origin")
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Print every setting, its value and where that comes from."""
+    found = context(args.home, args.identity)
+    settings = found.settings
+    width = max(len(key.name) for key in KEYS)
+    out.say(f"home      {found.home.path}", f"identity  {found.agent.identity}", "")
+    for key in KEYS:
+        value, origin = settings.values[key.name], settings.origins[key.name]
+        out.say(f"{key.name:<{width}}  {value!s:<10}  {out.style(origin, 'dim')}  {key.says}")
+    for prefix, name in settings.identity_paths.items():
+        out.say(f"identity.paths  {prefix} = {name}")
+    out.object(
+        {
+            "home": str(found.home.path),
+            "identity": found.agent.identity,
+            "settings": {
+                key.name: {
+                    "value": settings.values[key.name],
+                    "origin": settings.origins[key.name],
+                    "variable": key.variable,
+                }
+                for key in KEYS
+            },
+            "identity_paths": dict(settings.identity_paths),
+        }
+    )
+    return 0

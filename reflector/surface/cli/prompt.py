@@ -1,0 +1,48 @@
+"""`reflector prompt`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from reflector.runtime.compiled import compile_block
+from reflector.runtime.wiring import context
+from reflector.surface.cli.numbers import positive
+from reflector.surface.cli.output import Output
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the budget and the explanation."""
+    parser.add_argument(
+        "--budget", type=positive, metavar="N", help="tokens, instead of the setting"
+    )
+    parser.add_argument("--explain", action="store_true", help="a table of sections and sizes")
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Print the block exactly as an agent would get it."""
+    revision, block = compile_block(context(args.home, args.identity), args.budget)
+    sections = [
+        {
+            "name": each.name,
+            "tokens": each.tokens,
+            "floor": each.floor,
+            "ceiling": each.ceiling,
+            "omitted": each.omitted,
+        }
+        for each in block.sections
+    ]
+    if args.explain:
+        out.say(f"{'section':<22}{'tokens':>8}{'floor':>8}{'ceiling':>9}{'omitted':>9}")
+        for each in block.sections:
+            out.say(
+                f"{each.name:<22}{each.tokens:>8}{each.floor:>8}{each.ceiling:>9}{each.omitted:>9}"
+            )
+        out.say(f"{'all':<22}{block.tokens:>8}   at {revision[:12]}")
+    elif not out.json:
+        # Not through `say`: an agent gets these very bytes.
+        sys.stdout.write(block.text)
+    out.object(
+        {"revision": revision, "text": block.text, "tokens": block.tokens, "sections": sections}
+    )
+    return 0

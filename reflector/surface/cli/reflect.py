@@ -1,0 +1,137 @@
+"""`reflector reflect`: the main job in the foreground."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from reflector.core.run import Outcome, Run, exit_code
+from reflector.runtime.learned import Learned, learned
+from reflector.runtime.present import run_json
+from reflector.runtime.reflect import Options, Reflected, reflect
+from reflector.runtime.wiring import Context, context
+from reflector.surface.cli.main import INTERRUPTED
+from reflector.surface.cli.numbers import positive
+from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.stop import stoppable
+from reflector.surface.cli.watch import TerminalWatch
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the main job."""
+    parser.description = (
+        "Ingest FILEs (the format is detected), then work through what is new, snapshot by "
+        "snapshot: one run, one validation, one merge each. Without FILE: every conversation with "
+        "a backlog. Nothing new is not an error."
+    )
+    add = parser.add_argument
+    add("files", nargs="*", metavar="FILE", type=Path, help="a transcript")
+    add("--conversation", action="append", default=[], metavar="ID", help="only this one")
+    add("--recent", type=positive, default=0, metavar="N", help="read the last N steps again")
+    add("--focus", default="", metavar="TEXT", help="what to look at above all")
+    add("--dry-run", action="store_true", help="show what would be merged, and merge nothing")
+    add("--max-runs", type=positive, default=10, metavar="N", help="at most so many runs (10)")
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Do the main job and say what was learned."""
+    found = context(args.home, args.identity)
+    options = Options(
+        files=tuple(args.files),
+        conversations=tuple(args.conversation),
+        recent=args.recent,
+        focus=args.focus,
+        dry_run=args.dry_run,
+        max_runs=args.max_runs,
+    )
+    with stoppable() as stop:
+        done = reflect(found, options, TerminalWatch(out, stop))
+    out.done()
+    lessons = learned(found, done.runs)
+    _show(found, done, lessons, out)
+    out.object(_machine(done, lessons))
+    return _exit_code(done)
+
+
+def _machine(done: Reflected, lessons: Learned) -> dict[str, Any]:
+    last = done.runs[-1] if done.runs else None
+    return {
+        "run": run_json(last) if last else None,
+        "runs": [run_json(each) for each in done.runs],
+        "ingested": {
+            "files": len(done.ingested),
+            "conversations": len({each.conversation for each in done.ingested}),
+            "entries": sum(each.entries for each in done.ingested),
+            "skipped": sum(each.skipped for each in done.ingested),
+            "steps": sum(each.steps for each in done.ingested),
+        },
+        "refused": [{"code": each.code, "message": each.message} for each in done.refused],
+        "changes": [{"path": each.path, "change": each.change} for each in lessons.changes],
+        "report": lessons.report,
+    }
+
+
+def _exit_code(done: Reflected) -> int:
+    if done.interrupted:
+        return INTERRUPTED
+    last = done.runs[-1].outcome if done.runs else None
+    code = exit_code(last) if last else 0
+    return code or (4 if done.waiting else 0) or (1 if done.refused else 0)
+
+
+def _show(found: Context, done: Reflected, lessons: Learned, out: Output) -> None:
+    for file in done.ingested:
+        bad = f", {file.bad_lines} unreadable lines" if file.bad_lines else ""
+        out.say(
+            f"Read {safe(Path(file.path).name)}: {file.entries} new entries, "
+            f"{file.steps} steps ({file.format}{bad})"
+        )
+    for refusal in done.refused:
+        out.refusal(refusal)
+    for each in done.runs:
+        _show_run(each, out)
+    for each in done.waiting:
+        out.say(
+            f"Run {each.id} waits: {safe(each.settlement.detail if each.settlement else '')}",
+            "  It merges by itself at the next `reflector reflect`, once those changes are gone.",
+        )
+    if not done.runs and not done.waiting and not done.interrupted and not done.refused:
+        out.say("Nothing new to reflect on.")
+    _show_lessons(found, lessons, done, out)
+    if done.interrupted:
+        out.say("Stopped. What was merged stays; the rest is read next time.")
+
+
+def _show_run(run: Run, out: Output) -> None:
+    end = run.settlement
+    if end is None:
+        return
+    colour = "green" if end.outcome is Outcome.MERGED else "yellow"
+    entries = sum(each.entries for each in run.snapshots)
+    line = f"Run {run.id} · {entries} entries · {out.style(end.outcome.value, colour)}"
+    out.say(line + (f" ({end.reason.value})" if end.reason else ""))
+    if end.merge_commit:
+        out.say(f"  merge {end.merge_commit}")
+    if end.detail:
+        out.say(f"  {safe(end.detail)}")
+
+
+def _show_lessons(found: Context, lessons: Learned, done: Reflected, out: Output) -> None:
+    if not lessons.added:
+        return
+    heading = "Would learn:" if done.runs[-1].outcome is Outcome.DRY_RUN else "Learned:"
+    out.say("", out.style(heading, "bold"))
+    for path, lines in lessons.added.items():
+        out.say(f"  {out.style(safe(path), 'cyan')}")
+        for line in lines:
+            out.say(f"    {safe(line)}")
+    run_id = done.runs[-1].id
+    out.say(
+        "",
+        "Where to look:",
+        f"  reflector show {run_id} --diff     what a run changed",
+        f"  reflector undo {run_id}            take it back",
+        "  reflector prompt                          what your agent will see",
+        f"  {found.agent.repo}",
+    )

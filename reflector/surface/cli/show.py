@@ -1,0 +1,81 @@
+"""`reflector show`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from reflector.core.run import Run
+from reflector.runtime.present import run_json
+from reflector.runtime.supervisor import read_result
+from reflector.runtime.wiring import Context, context
+from reflector.store import reservations
+from reflector.surface.cli.output import Output, safe
+from reflector.vcs.reads import Reads
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add which run, and how much of it."""
+    parser.add_argument("run", metavar="RUN", help="a run id, or its beginning")
+    parser.add_argument("--diff", action="store_true", help="show the changed lines")
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Show one run: what it read, what it changed, how it ended."""
+    found = context(args.home, args.identity)
+    with found.state() as state:
+        shown = reservations.find(state.connection, args.run)
+    diff, commits = _evidence(found, shown)
+    result = read_result(found.agent.run(shown.id))
+    report = str(result["finish"]["report"]) if result else ""
+    _text(shown, report, out)
+    if args.diff and diff:
+        out.say("", *(_coloured(line, out) for line in diff.rstrip("\n").split("\n")))
+    out.object({"run": run_json(shown), "diff": diff, "report": report, "commits": commits})
+    return 0
+
+
+def _evidence(found: Context, shown: Run) -> tuple[str, list[dict[str, Any]]]:
+    if not shown.base or not shown.tip or shown.base == shown.tip:
+        return "", []
+    with Reads(found.agent.repo) as reads:
+        if reads.resolve(shown.tip) is None:
+            return "", []
+        commits = [
+            {"sha": each.sha, "message": each.message, "at": each.at}
+            for each in reads.chain(shown.base, shown.tip) or ()
+        ]
+        return reads.diff_text(shown.base, shown.tip), commits
+
+
+def _text(shown: Run, report: str, out: Output) -> None:
+    end = shown.settlement
+    out.say(
+        f"Run {out.style(shown.id, 'bold')}: {end.outcome.value if end else shown.phase.value}",
+        f"  {shown.request.pipeline}, {shown.request.trigger}, engine {shown.request.engine}, "
+        f"{'sandboxed' if shown.sandboxed else 'not sandboxed'}",
+        f"  {shown.reserved_at} to {shown.ended_at or 'now'}",
+    )
+    if end and end.merge_commit:
+        out.say(f"  merge {end.merge_commit} of {shown.tip}")
+    if end and end.detail:
+        out.say(f"  {safe(end.detail)}")
+    for each in shown.snapshots:
+        out.say(
+            f"  read {safe(each.conversation)}: {each.entries} entries, {each.size} bytes, "
+            f"{each.backlog_remaining} left after it",
+            f"       {each.first_entry} .. {each.last_entry}",
+        )
+    for finding in end.findings if end else ():
+        out.say(
+            f"  {finding['severity']}: {safe(str(finding['path']))}:{finding['line']} "
+            f"{safe(str(finding['message']))}"
+        )
+    if report:
+        out.say("", *(safe(line) for line in report.rstrip().split("\n")))
+
+
+def _coloured(line: str, out: Output) -> str:
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    colour = colours.get(line[:1])
+    return out.style(safe(line), colour) if colour else safe(line)

@@ -1,0 +1,65 @@
+"""`reflector status`."""
+
+from __future__ import annotations
+
+import argparse
+
+from reflector.runtime.status import Status, status
+from reflector.runtime.wiring import context
+from reflector.surface.cli.output import Output, safe
+
+_LISTED = 10
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """No arguments of its own."""
+    del parser
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Show health at a glance."""
+    found = status(context(args.home, args.identity))
+    out.object(found.as_json())
+    if not out.json:
+        _memory(found, out)
+        _conversations(found, out)
+        _runs(found, out)
+        for line in found.notices():
+            out.say(safe(line))
+        for problem in found.problems:
+            out.say(
+                f"{out.style('problem', 'red')}  {safe(problem.message)}", f"  {safe(problem.hint)}"
+            )
+    return 0
+
+
+def _memory(found: Status, out: Output) -> None:
+    context = found.context
+    budget = context.settings.number("prompt.budget_tokens")
+    dirty = f", {len(found.git.dirty)} uncommitted" if found.git.dirty else ""
+    engine = context.settings.text("engine.name")
+    out.say(
+        f"{out.style(context.agent.identity, 'bold')} in {context.home.path}",
+        f"memory   {found.documents} documents at {found.git.head[:12]}{dirty}; system tier "
+        f"{found.system_tokens} of {budget} tokens",
+        f"engine   {engine} ({context.settings.origins['engine.name']}); text goes nowhere; runs "
+        "are not sandboxed in this version",
+    )
+
+
+def _conversations(found: Status, out: Output) -> None:
+    waiting = [each for each in found.conversations if each.unreflected_bytes > 0]
+    out.say(f"journal  {len(found.conversations)} conversations, {len(waiting)} with a backlog")
+    for each in waiting[-_LISTED:]:
+        out.say(
+            f"  {safe(each.key)}  {each.steps_since_reflection} steps, "
+            f"{each.unreflected_bytes // 1024} KiB  {out.style(safe(each.title), 'dim')}"
+        )
+
+
+def _runs(found: Status, out: Output) -> None:
+    for run in found.active:
+        out.say(f"active   {run.id} {run.phase}")
+    for run in found.last_runs:
+        outcome = run.outcome.value if run.outcome else run.phase.value
+        out.say(f"run      {run.id}  {outcome}")

@@ -1,0 +1,23 @@
+"""`reflector undo`."""
+
+from __future__ import annotations
+
+import argparse
+
+from reflector.runtime.undo import undo
+from reflector.runtime.wiring import context
+from reflector.surface.cli.output import Output, safe
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add which run."""
+    parser.description = "Take one run's merge back by a new commit; history keeps both."
+    parser.add_argument("run", metavar="RUN", help="a run id, or its beginning")
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Revert the merge of a run."""
+    done = undo(context(args.home, args.identity), args.run)
+    out.say(f"Undid run {done.run} by commit {done.commit}", *(f"  {safe(p)}" for p in done.paths))
+    out.object({"run": done.run, "commit": done.commit, "paths": list(done.paths)})
+    return 0

@@ -1,0 +1,399 @@
+"""pygit2: objects, refs, trees, history, status, a merge in memory, and the child's own commit."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Concatenate, ParamSpec, Self, TypeVar
+
+import pygit2
+from pygit2.enums import ConfigLevel, DiffOption, RepositoryOpenFlag, SortMode
+from pygit2.enums import FileStatus as Flag
+
+from reflector.core.ambient import stamp
+from reflector.core.errors import GitError, NotFoundError, RefMovedError
+from reflector.memory.tree import Listed, Tree
+from reflector.vcs.port import (
+    IN_PROGRESS,
+    CommitInfo,
+    FileStatus,
+    Head,
+    Identity,
+    MergePlan,
+    ref_name,
+    trailers,
+)
+
+# libgit2 reads the person's configuration, ignore and attribute files whatever the environment
+# says: it looks in these folders, so there are none.
+for _level in (ConfigLevel.SYSTEM, ConfigLevel.GLOBAL, ConfigLevel.XDG, ConfigLevel.PROGRAMDATA):
+    pygit2.settings.search_path[_level] = ""
+pygit2.settings.enable_fsync_gitdir(value=True)
+# Owners are judged by `safe.directory`, which lived in the folders emptied above; git itself gets
+# it as an option. Reading a stranger's repository here is harmless: libgit2 starts no program.
+pygit2.settings.owner_validation = False
+
+_STAGED = (
+    Flag.INDEX_NEW
+    | Flag.INDEX_MODIFIED
+    | Flag.INDEX_DELETED
+    | Flag.INDEX_RENAMED
+    | Flag.INDEX_TYPECHANGE
+    | Flag.CONFLICTED
+)
+_UNSTAGED = (
+    Flag.WT_MODIFIED
+    | Flag.WT_DELETED
+    | Flag.WT_TYPECHANGE
+    | Flag.WT_RENAMED
+    | Flag.WT_UNREADABLE
+    | Flag.CONFLICTED
+)
+
+_Given = ParamSpec("_Given")
+_Got = TypeVar("_Got")
+_Owner = TypeVar("_Owner")
+
+
+def _door(
+    method: Callable[Concatenate[_Owner, _Given], _Got],
+) -> Callable[Concatenate[_Owner, _Given], _Got]:
+    """Turn the library's errors into ours, once."""
+
+    @functools.wraps(method)
+    def call(owner: _Owner, /, *given: _Given.args, **named: _Given.kwargs) -> _Got:
+        try:
+            return method(owner, *given, **named)
+        except (pygit2.GitError, KeyError, ValueError, OSError) as error:
+            raise GitError(f"Git could not do {method.__name__}.", detail=str(error)) from error
+
+    return call
+
+
+class Reads:
+    """One repository or worktree, open for reading. Reopen it after a change by git.
+
+    Also the `ObjectReader` of a memory tree.
+    """
+
+    def __init__(self, path: Path, git_dir: Path | None = None) -> None:
+        """Open `path` and assert that its git dir is the expected one (`path/.git` by default).
+
+        Nothing is searched for: a lost `.git` must not lead into a repository further up.
+        """
+        expected = (git_dir or path / ".git").resolve()
+        try:
+            self._repository = pygit2.Repository(str(path), RepositoryOpenFlag.NO_SEARCH)
+        except (pygit2.GitError, KeyError, ValueError, OSError) as error:
+            why = f"There is no usable git repository at {path}."
+            raise GitError(why, detail=str(error), path=str(path)) from error
+        self.git_dir = Path(self._repository.path)
+        self.path = path
+        if self.git_dir.resolve() != expected:
+            self.close()
+            raise GitError(
+                f"{path} belongs to another repository than expected.",
+                expected=str(expected),
+                found=str(self.git_dir),
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the files that the library holds open."""
+        self._repository.free()
+
+    @_door
+    def head(self) -> Head:
+        """Tell where HEAD points and whether somebody is in the middle of something."""
+        target = self._repository.lookup_reference("HEAD").raw_target
+        operation = next(
+            (kind for name, kind in IN_PROGRESS.items() if (self.git_dir / name).exists()), None
+        )
+        if not isinstance(target, bytes):
+            return Head(None, str(target), operation)
+        name = _text(target)
+        return Head(name.removeprefix("refs/heads/"), self.resolve(name), operation)
+
+    @_door
+    def resolve(self, ref: str) -> str | None:
+        """Return the sha of the commit that a ref or revision names, None if there is none."""
+        try:
+            return str(self._repository.revparse_single(ref).peel(pygit2.Commit).id)
+        except (KeyError, ValueError, pygit2.GitError):
+            return None
+
+    @_door
+    def refs(self) -> dict[str, str]:
+        """Return every ref: its sha, or `-> name` if it is symbolic."""
+        found: dict[str, str] = {}
+        for raw in self._repository.raw_listall_references():
+            ref = self._repository.lookup_reference(name := _text(raw))
+            target = ref.raw_target
+            found[name] = f"-> {_text(target)}" if isinstance(target, bytes) else str(target)
+        return found
+
+    @_door
+    def settings(self, file: Path) -> dict[str, tuple[str, ...]]:
+        """Return the parsed entries of one configuration file, includes followed."""
+        found: dict[str, tuple[str, ...]] = {}
+        for entry in pygit2.Config(str(file)):
+            value = entry.raw_value.decode("utf-8", "replace") if entry.raw_value else ""
+            found[entry.name] = (*found.get(entry.name, ()), value)
+        return found
+
+    @_door
+    def commit(self, sha: str) -> CommitInfo:
+        """Return one commit; raise `NotFoundError` if there is none of this id."""
+        try:
+            found = self._repository[sha].peel(pygit2.Commit)
+        except (KeyError, ValueError, pygit2.GitError) as error:
+            raise NotFoundError(f"There is no commit {sha}.", sha=sha) from error
+        return _info(found)
+
+    @_door
+    def is_ancestor(self, old: str, new: str) -> bool:
+        """Tell whether `new` is `old` or contains it."""
+        return old == new or self._repository.descendant_of(new, old)
+
+    @_door
+    def chain(self, base: str, tip: str) -> tuple[CommitInfo, ...] | None:
+        """Return every commit of base..tip, oldest first; None if base is no ancestor of tip."""
+        if self._repository.get(base) is None or not self.is_ancestor(base, tip):
+            return None
+        return tuple(self._walk(tip, base, SortMode.TOPOLOGICAL | SortMode.REVERSE))
+
+    @_door
+    def log(
+        self, tip: str, *, since: str | None = None, limit: int = 100
+    ) -> tuple[CommitInfo, ...]:
+        """Return commits reachable from `tip` and not from `since`, newest first."""
+        walk = self._walk(tip, since, SortMode.TOPOLOGICAL)
+        return tuple(commit for commit, _ in zip(walk, range(limit), strict=False))
+
+    @_door
+    def find_trailer(
+        self, tip: str, name: str, value: str, *, since: str | None = None
+    ) -> CommitInfo | None:
+        """Return the newest merge in since..tip with exactly this trailer line."""
+        for commit in self._walk(tip, since, SortMode.TOPOLOGICAL):
+            if len(commit.parents) == 2 and f"{name}: {value}" in trailers(commit.message):
+                return commit
+        return None
+
+    def _walk(self, tip: str, since: str | None, order: SortMode) -> Iterator[CommitInfo]:
+        walker = self._repository.walk(pygit2.Oid(hex=tip), order)
+        if since is not None:
+            walker.hide(pygit2.Oid(hex=since))
+        return (_info(commit) for commit in walker)
+
+    @_door
+    def listing(self, oid: str) -> Sequence[Listed]:
+        """Return what a folder holds."""
+        tree = self._repository[oid].peel(pygit2.Tree)
+        return [
+            Listed(_text(entry.raw_name or b""), int(entry.filemode), str(entry.id))
+            for entry in tree
+        ]
+
+    @_door
+    def size(self, oid: str) -> int:
+        """Return a file's size in bytes."""
+        return self._repository[oid].peel(pygit2.Blob).size
+
+    @_door
+    def content(self, oid: str) -> bytes:
+        """Return a file's bytes."""
+        return self._repository[oid].peel(pygit2.Blob).data
+
+    def tree(self, commit: str) -> Tree:
+        """Return the memory as it was at a commit; it is read through this handle, while open."""
+        return Tree(self.commit(commit).tree, self)
+
+    @_door
+    def diff_text(self, old: str, new: str) -> str:
+        """Return the unified difference between two commits or trees."""
+        before, after = (self._repository[sha].peel(pygit2.Tree) for sha in (old, new))
+        return before.diff_to_tree(after).patch or ""
+
+    @_door
+    def changed(self, old: str, new: str) -> tuple[str, ...]:
+        """Return the paths that differ between two commits or trees; a rename counts as both."""
+        before, after = (self._repository[sha].peel(pygit2.Tree) for sha in (old, new))
+        deltas = before.diff_to_tree(after, flags=DiffOption.INCLUDE_TYPECHANGE).deltas
+        return tuple(sorted({_text(delta.new_file.raw_path) for delta in deltas}))
+
+    @_door
+    def file(self, commit: str, path: str) -> bytes | None:
+        """Return a file's bytes at a commit, None if there is no such file."""
+        tree = self._repository[commit].peel(pygit2.Tree)
+        found = tree[path] if path in tree else None  # noqa: SIM401 - Tree.get is not typed
+        return found.data if isinstance(found, pygit2.Blob) else None
+
+    @_door
+    def status(self) -> FileStatus:
+        """Tell what differs from HEAD. Untracked files are always included, ignored ones never."""
+        flags = self._repository.status(untracked_files="all")
+        return FileStatus(
+            staged=_with(flags, _STAGED),
+            unstaged=_with(flags, _UNSTAGED),
+            untracked=_with(flags, Flag.WT_NEW),
+        )
+
+    @_door
+    def ignored(self) -> tuple[str, ...]:
+        """Return the ignored files and folders that exist."""
+        return _with(self._repository.status(untracked_files="all", ignored=True), Flag.IGNORED)
+
+    @_door
+    def occupied(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """Return which of these paths hold a person's work: staged, unstaged, or in the way.
+
+        Ignored files count too: `git read-tree` overwrites those without a word.
+        """
+        self._repository.index.read(force=True)
+        return tuple(path for path in paths if self._is_occupied(path))
+
+    def _is_occupied(self, path: str) -> bool:
+        if self._tracked(path):
+            return self._repository.status_file(path) != Flag.CURRENT
+        place = self.path / path
+        for parent in PurePosixPath(path).parents:
+            above = self.path / parent
+            if (above.is_symlink() or above.is_file()) and not self._tracked(str(parent)):
+                return True
+        if place.is_dir() and not place.is_symlink():
+            inside = (file for file in place.rglob("*") if file.is_symlink() or not file.is_dir())
+            return any(not self._tracked(str(file.relative_to(self.path))) for file in inside)
+        return place.is_symlink() or place.exists()
+
+    def _tracked(self, path: str) -> bool:
+        if path == ".":
+            return False
+        if path in self._repository.index:
+            return True
+        head = self._repository.revparse_single("HEAD^{tree}").peel(pygit2.Tree)
+        return path in head and not isinstance(head[path], pygit2.Tree)
+
+    @_door
+    def plan_merge(self, ours: str, theirs: str) -> MergePlan:
+        """Merge two commits in memory: objects are written, no ref and no file moves."""
+        mine, tip = self.commit(ours), self.commit(theirs)
+        if self.is_ancestor(ours, theirs):
+            return MergePlan(tip.tree, changed=self.changed(ours, theirs))
+        return self._planned(mine, self._repository.merge_commits(ours, theirs))
+
+    @_door
+    def plan_revert(self, ours: str, merge: str) -> MergePlan:
+        """Take what `merge` brought to its first parent out of `ours` again, in memory."""
+        undone = self.commit(merge)
+        if not undone.parents:
+            raise GitError(f"{merge[:12]} is the first commit: there is nothing before it.")
+        before = self.commit(undone.parents[0])
+        mine = self.commit(ours)
+        if mine.tree == undone.tree:
+            return MergePlan(before.tree, changed=self.changed(ours, before.sha))
+        index = self._repository.merge_trees(
+            pygit2.Oid(hex=undone.tree), pygit2.Oid(hex=mine.tree), pygit2.Oid(hex=before.tree)
+        )
+        return self._planned(mine, index)
+
+    def _planned(self, ours: CommitInfo, index: pygit2.Index) -> MergePlan:
+        if index.conflicts is not None:
+            sides = {side.path for row in index.conflicts for side in row if side is not None}
+            return MergePlan(None, conflicts=tuple(sorted(sides)))
+        tree = str(index.write_tree(self._repository))
+        return MergePlan(tree, changed=self.changed(ours.tree, tree))
+
+    @_door
+    def create_commit(
+        self, tree: str, parents: Sequence[str], message: str, who: Identity, when: datetime
+    ) -> str:
+        """Write a commit object that no ref names yet, and return its sha."""
+        signature = pygit2.Signature(who.name, who.email, int(when.timestamp()), 0)
+        made = self._repository.create_commit(
+            None, signature, signature, message, pygit2.Oid(hex=tree), list(parents)
+        )
+        return str(made)
+
+    @_door
+    def commit_worktree(
+        self,
+        branch: str,
+        tip: str,
+        folders: Sequence[str],
+        message: str,
+        who: Identity,
+        when: datetime,
+        *,
+        amend: bool = False,
+    ) -> str:
+        """Commit the worktree's present content on its reserved branch and return the new tip.
+
+        Takes every change to tracked files, and untracked files that are or lie below one of
+        `folders`. Nothing changed: returns `tip`. With `amend` the commit replaces `tip`. Raises
+        `RefMovedError` unless HEAD is this branch and the branch is at `tip`.
+        """
+        self._assert_at(branch, tip)
+        self._stage(folders)
+        tree = str(self._repository.index.write_tree())
+        old = self.commit(tip)
+        if tree == old.tree and not amend:
+            return tip
+        parents = old.parents if amend else (tip,)
+        made = self.create_commit(tree, parents, message, who, when)
+        self._assert_at(branch, tip).set_target(pygit2.Oid(hex=made), message.split("\n", 1)[0])
+        return made
+
+    def _assert_at(self, branch: str, tip: str) -> pygit2.Reference:
+        name = ref_name(f"refs/heads/{branch}")
+        head = self.head()
+        if head.branch != branch or head.sha != tip:
+            where = head.branch or "a detached commit"
+            raise RefMovedError(
+                f"The worktree is on {where} at {head.sha}, not on {branch} at {tip}.",
+                expected=tip,
+                found=head.sha or "",
+            )
+        return self._repository.lookup_reference(name)
+
+    def _stage(self, folders: Sequence[str]) -> None:
+        index = self._repository.index
+        index.read(force=True)
+        status = self.status()
+        below = tuple(f"{folder.rstrip('/')}/" for folder in folders)
+        fresh = [p for p in status.untracked if p in folders or p.startswith(below)]
+        for path in (*status.unstaged, *fresh):
+            if path.endswith("/"):
+                continue  # a repository inside the worktree: validation names it
+            place = self.path / path
+            if place.is_symlink() or place.is_file():
+                index.add(path)
+            else:
+                index.remove(path)
+        index.write()
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def _with(flags: dict[str, int], wanted: Flag) -> tuple[str, ...]:
+    return tuple(sorted(path for path, flag in flags.items() if flag & wanted))
+
+
+def _info(commit: pygit2.Commit) -> CommitInfo:
+    return CommitInfo(
+        sha=str(commit.id),
+        parents=tuple(str(parent) for parent in commit.parent_ids),
+        tree=str(commit.tree_id),
+        message=commit.raw_message.decode("utf-8", "replace"),
+        author=f"{commit.author.name} <{commit.author.email}>",
+        at=stamp(datetime.fromtimestamp(commit.commit_time, UTC)),
+    )

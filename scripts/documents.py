@@ -1,0 +1,73 @@
+"""Write the generated parts of the documents, or check that they are up to date (`--check`)."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+from reflector.runtime.settings import KEYS
+from reflector.surface.cli.main import COMMANDS
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def settings() -> str:
+    """Return the table of settings."""
+    rows = ["| key | default | variable | what it does |", "|---|---|---|---|"]
+    rows += [
+        f"| `{key.name}` | `{key.default}` | `{key.variable}` | {key.says} |" for key in KEYS
+    ]
+    return "\n".join(rows)
+
+
+def commands() -> str:
+    """Return the table of commands."""
+    rows = ["| command | what it does |", "|---|---|"]
+    rows += [f"| `reflector {name}` | {says} |" for name, (_, says) in COMMANDS.items()]
+    return "\n".join(rows)
+
+
+def modules() -> str:
+    """Return the table of modules with the sentence each of them begins with."""
+    rows = ["| module | owns |", "|---|---|"]
+    for file in sorted((ROOT / "reflector").rglob("*.py")):
+        sentence = ast.get_docstring(ast.parse(file.read_text("utf-8")))
+        if sentence:
+            name = file.relative_to(ROOT / "reflector").as_posix()
+            rows.append(f"| `{name}` | {sentence.splitlines()[0]} |")
+    return "\n".join(rows)
+
+
+PARTS = {
+    "README.md": {"settings": settings, "commands": commands},
+    "ARCHITECTURE.md": {"modules": modules},
+}
+
+
+def main() -> int:
+    """Fill every marked part of every document."""
+    stale = []
+    for name, parts in PARTS.items():
+        file = ROOT / name
+        old = new = file.read_text("utf-8")
+        for marker, make in parts.items():
+            begin, end = f"<!-- {marker}:begin -->", f"<!-- {marker}:end -->"
+            pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
+            if not pattern.search(new):
+                stale.append(f"{name}: no {begin}")
+            body = f"{begin}\n{make()}\n{end}"
+            new = pattern.sub(lambda _match, body=body: body, new)  # type: ignore[misc]
+        if new != old:
+            stale.append(f"{name}: generated parts are not up to date (scripts/fix writes them)")
+            if "--check" not in sys.argv:
+                file.write_text(new, "utf-8")
+    if "--check" in sys.argv:
+        print("\n".join(stale) or "documents: the generated parts are up to date")
+        return 1 if stale else 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
