@@ -9,7 +9,7 @@ time is linear in the message whatever a pattern does with 400 characters.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Kind = Literal["preference", "correction", "fact", "decision"]
@@ -31,7 +31,8 @@ class Phrases:
 
     `filler` is what stands before the sentence proper, `opener` a sentence that only says "no"
     and belongs to the next one, `tail` one that only says "remember that" and belongs to the one
-    before. `negative` tells a prohibition. `noise` are words that say nothing about a subject.
+    before. `negative` tells a prohibition. `noise` are words that say nothing about a subject, `aside`
+    patterns that name both sides of a contrast without being a cue.
     """
 
     cues: tuple[Cue, ...]
@@ -46,6 +47,14 @@ class Phrases:
     task: re.Pattern[str]
     negative: re.Pattern[str]
     noise: frozenset[str] = frozenset()
+    aside: tuple[re.Pattern[str], ...] = ()
+    contrast: tuple[re.Pattern[str], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Collect the patterns that name both sides of a contrast, those of cues first."""
+        cues = (pattern for one in self.cues for pattern in one.patterns)
+        both = (one for one in (*cues, *self.aside) if {"new", "old"} <= one.groupindex.keys())
+        object.__setattr__(self, "contrast", tuple(both))
 
 
 def searched(*parts: str) -> re.Pattern[str]:

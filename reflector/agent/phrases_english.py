@@ -272,4 +272,10 @@ ENGLISH = Phrases(
         r"\b(?:never|don'?t|do not|avoid|stop|no longer|without|hate|dislike|against)\b"
     ),
     noise=_NOISE,
+    aside=(
+        searched(
+            r"(?P<new>[\w\x00][\w\x00.+/#@-]{0,60})(?: here)?,? (?:and )?not (?:in |on |at )?"
+            r"(?P<old>[\w\x00][\w\x00.+/#@-]{0,60})"
+        ),
+    ),
 )

@@ -114,6 +114,7 @@ class Memory:
     def _replace(self, note: Note, path: str, line: str) -> None:
         lines = self.bodies[path].split("\n")
         lines[lines.index(line)] = note.line
+        self.said.discard(normalised(line))
         self.bodies[path] = "\n".join(lines)
         earlier = next(
             (one for one in self.written if (one.path, one.note.line) == (path, line)), None
@@ -200,7 +201,7 @@ class _Line:
     subject: frozenset[str]
     kind: str
     negative: bool
-    chosen: str
+    chosen: frozenset[str]
 
 
 @lru_cache(maxsize=4096)
@@ -211,9 +212,9 @@ def _parsed(line: str) -> _Line | None:
     there = words(match["text"])
     found = find_statements(match["text"])
     if not found:
-        return _Line(there, there - _ARTICLES, kind="", negative=False, chosen="")
+        return _Line(there, there - _ARTICLES, kind="", negative=False, chosen=frozenset())
     one = found[0]
-    return _Line(there, one.subject, one.kind, one.negative, one.chosen)
+    return _Line(there, one.subject, one.kind, one.negative, words(one.chosen))
 
 
 def supersedes(statement: Statement, line: str) -> bool:
@@ -221,7 +222,7 @@ def supersedes(statement: Statement, line: str) -> bool:
     known = _parsed(line)
     if known is None:
         return False
-    if _rejects(statement, known):
+    if statement.rejected and not known.negative and _rejects(statement, known):
         return True
     if known.kind == statement.kind == "preference" and known.negative != statement.negative:
         return _close(statement.subject, known.subject)
@@ -235,12 +236,12 @@ def _close(one: frozenset[str], other: frozenset[str]) -> bool:
 
 def _rejects(statement: Statement, known: _Line) -> bool:
     """Tell whether a line stands for what the statement turns away ("use X, not Y")."""
-    old = words(statement.rejected) - _ARTICLES
-    if not old or known.negative:
+    old = words(statement.rejected) - _ARTICLES  # cached: one statement meets many lines
+    there = known.chosen or known.words
+    if not old or not old <= there:
         return False
-    there = words(known.chosen) or known.words
     new = words(statement.chosen) - _ARTICLES
-    if not old <= there or (new and new <= there):
+    if new and new <= there:
         return False
     rest = known.words - old - _ARTICLES
     return bool(known.chosen) or len(rest) <= 2 or bool(rest & (statement.subject - old - new))

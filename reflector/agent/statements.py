@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -20,6 +21,7 @@ LANGUAGES: Mapping[Language, Phrases] = {
     "ko": KOREAN,
 }
 
+MIN_STATEMENT = 4
 MAX_STATEMENT = 300
 MAX_SENTENCE = 400
 PASTED = 2000
@@ -207,6 +209,10 @@ def _is_tail(piece: str) -> bool:
     return len(words) <= 60 and bool(LANGUAGES[language_of(words)].tail.search(words))
 
 
+def _quotations(text: str) -> list[str]:
+    return [match.group() for match in phrases.QUOTED.finditer(text)]
+
+
 def _masked(text: str) -> str:
     return phrases.QUOTED.sub(lambda match: "\0" * len(match.group()), text)
 
@@ -227,7 +233,7 @@ def language_of(text: str) -> Language:
 
 def _take(sentence: str, line: int, found: list[Statement], skipped: list[Skip]) -> None:
     """Judge one sentence."""
-    if len(sentence) < 4:
+    if len(sentence) < MIN_STATEMENT:
         return
     if len(sentence) > MAX_SENTENCE:
         skipped.append(Skip("too long", line))
@@ -243,7 +249,7 @@ def _take(sentence: str, line: int, found: list[Statement], skipped: list[Skip])
         return
     matched = _cue(known, masked)
     if matched is None:
-        if masked != sentence and _cue(known, sentence) is not None:
+        if any(_cue(known, one.strip("`\"'“”「」『』«»")) for one in _quotations(sentence)):
             skipped.append(Skip("quotation", line))
         return
     cue, match = matched
@@ -251,8 +257,10 @@ def _take(sentence: str, line: int, found: list[Statement], skipped: list[Skip])
     reason = _refused(known, cue, masked) or _unfit(sentence, said)
     if reason:
         skipped.append(Skip(reason, line))
-    else:
-        found.append(_statement(known, cue, match, sentence, line))
+        return
+    statement = _statement(known, cue, match, sentence, line)
+    if len(statement.text) >= MIN_STATEMENT:
+        found.append(statement)
 
 
 def _filler(known: Phrases, masked: str) -> int:
@@ -296,30 +304,39 @@ def _unfit(sentence: str, said: str) -> Reason | None:
 def _statement(
     known: Phrases, cue: Cue, match: re.Match[str], sentence: str, line: int
 ) -> Statement:
-    groups = match.groupdict()
-    start, end = match.span("say") if groups.get("say") else (0, len(sentence))
+    start, end = match.span("say") if match.groupdict().get("say") else (0, len(sentence))
     said = sentence[start:end]
+    chosen, rejected = _contrast(known, said)
     return Statement(
         kind=cue.kind,
         text=_clean(said),
         subject=words(said) - known.noise,
         negative=bool(known.negative.search(_masked(said))),
         line=line,
-        chosen=_side(groups, "new", match, sentence),
-        rejected=_side(groups, "old", match, sentence),
+        chosen=chosen,
+        rejected=rejected,
     )
 
 
-def _side(groups: dict[str, str | None], name: str, match: re.Match[str], sentence: str) -> str:
-    if not groups.get(name):
-        return ""
-    start, end = match.span(name)
-    return sentence[start:end].strip(" `\"'.,")
+_SCOPE = re.compile(r" (?:in|for|when|on|at|here|please|because|as|since)\b", re.IGNORECASE)
+
+
+def _contrast(known: Phrases, said: str) -> tuple[str, str]:
+    """Return what is to be used and what is not, in "X, not Y" and its like."""
+    masked = _masked(said)
+    for pattern in known.contrast:
+        match = pattern.search(masked)
+        if match:
+            sides = (said[slice(*match.span(name))] for name in ("new", "old"))
+            new, old = (_SCOPE.split(side, maxsplit=1)[0].strip(" `\"'.,!。") for side in sides)
+            return new, old
+    return "", ""
 
 
 _MARKS = (
     ("[[", "[ ["),
     ("]]", "] ]"),
+    ("](", "] ("),
     ("<!--", "< !--"),
     ("-->", "-- >"),
     ("```", "` ` `"),
@@ -346,6 +363,7 @@ def _clean(said: str) -> str:
 _WORD = re.compile(r"[a-z0-9_\x00][a-z0-9_.+#/@'-]*|[ぁ-ゖァ-ヺー一-鿿㐀-䶿가-힣]+", re.IGNORECASE)
 
 
+@lru_cache(maxsize=2048)
 def words(text: str) -> frozenset[str]:
     """Return the words of a text in lower case; scripts without spaces give pairs of characters."""
     found: set[str] = set()

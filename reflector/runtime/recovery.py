@@ -5,6 +5,7 @@ from __future__ import annotations
 from reflector.core.run import Outcome, Phase, Reason, Run, Settlement
 from reflector.runtime import log as events
 from reflector.runtime.bench import Bench, failed, keep, planned, settle
+from reflector.runtime.leftovers import clean_up
 from reflector.runtime.memory_lock import memory_write
 from reflector.runtime.processes import end_strays
 from reflector.store import reservations
@@ -18,7 +19,19 @@ def recover(bench: Bench, slot: str) -> list[Run]:
     Holding the lock proves that the owner is dead. Its processes are ended first, so that nothing
     writes into the worktree while it is judged.
     """
-    return [_recover(bench, run) for run in reservations.active(bench.state.connection, slot)]
+    recovered = [_recover(bench, run) for run in reservations.active(bench.state.connection, slot)]
+    _tidy(bench)
+    return recovered
+
+
+def _tidy(bench: Bench) -> None:
+    """Remove the worktrees of settled runs whose owner died before it could."""
+    for folder in bench.context.agent.worktrees.iterdir():
+        _, _, run_id = folder.name.partition("-")
+        run = reservations.known(bench.state.connection, run_id)
+        if run is not None and run.settlement is not None and run.base is not None:
+            place = planned(bench.context, run, run.base)
+            clean_up(bench.git, bench.context.agent, run.id, place, bench.log)
 
 
 def _recover(bench: Bench, run: Run) -> Run:

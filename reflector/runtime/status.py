@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ from reflector.runtime.wiring import Context
 from reflector.store import journal, reservations
 from reflector.store.journal import Conversation
 from reflector.store.locks import Lock
+from reflector.store.state import State
 from reflector.vcs.glance import Glance, documents, glance, texts
 from reflector.vcs.scrub import Scrubbed
 
@@ -122,13 +122,13 @@ def status(context: Context) -> Status:
             active=active,
             last_runs=tuple(reservations.recent(connection, _LAST)),
             conversations=tuple(journal.backlog(connection, None, ())),
-            redactions=dict(connection.execute("SELECT rule, count FROM redactions").fetchall()),
-            problems=tuple(_problems(context, connection, git, active)),
+            redactions=journal.redactions(connection),
+            problems=tuple(_problems(context, state, git, active)),
         )
 
 
 def _problems(
-    context: Context, connection: sqlite3.Connection, git: Glance, active: tuple[Run, ...]
+    context: Context, state: State, git: Glance, active: tuple[Run, ...]
 ) -> list[Problem]:
     found = [
         _degraded(row) for row in connection.execute("SELECT * FROM sources WHERE degraded <> ''")
@@ -141,15 +141,15 @@ def _problems(
                 f"git -C {context.agent.repo} switch main",
             )
         )
-    found += [_waiting(run) for run in reservations.kept(connection)]
+    found += [_waiting(run) for run in reservations.kept(state.connection)]
     found += [_interrupted(run) for run in active if _abandoned(context, run)]
     return found
 
 
-def _degraded(row: sqlite3.Row) -> Problem:
+def _degraded(path: str, why: str) -> Problem:
     return Problem(
         "source_degraded",
-        f"{row['path']} could not be read ({row['degraded']}).",
+        f"{path} could not be read ({why}).",
         "Ingest it again once it can be read; what was read before is kept.",
     )
 

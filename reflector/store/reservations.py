@@ -202,6 +202,11 @@ def kept(connection: sqlite3.Connection) -> list[Run]:
     )
 
 
+def known(connection: sqlite3.Connection, run_id: str) -> Run | None:
+    """Return the run with exactly this id, None when there is none."""
+    return next(iter(_runs(connection, "id = ?", run_id)), None)
+
+
 def find(connection: sqlite3.Connection, run_id: str) -> Run:
     """Return the run with this id, or with this unambiguous beginning of an id."""
     exact = _runs(connection, "id = ?", run_id)

@@ -118,3 +118,9 @@ def forget_rows(connection: sqlite3.Connection, path: str) -> None:
 def degrade(connection: sqlite3.Connection, path: str, why: str) -> None:
     """Mark a known file as unreadable for now; its offset stays."""
     connection.execute("UPDATE sources SET degraded = ? WHERE path = ?", (why, path))
+
+
+def degraded(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Return the files that could not be read the last time, each with its reason."""
+    rows = connection.execute("SELECT path, degraded FROM sources WHERE degraded <> ''")
+    return [(row["path"], row["degraded"]) for row in rows]

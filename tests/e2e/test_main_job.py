@@ -95,7 +95,7 @@ def test_recent_replays_the_last_steps_and_moves_no_cursor(cli, tmp_path):
 
 
 def test_a_long_conversation_is_worked_through_one_merge_after_another(tmp_path):
-    cli = Cli(tmp_path / "home", REFLECTOR_SNAPSHOT_MAX_BYTES="500")
+    cli = Cli(tmp_path / "home", REFLECTOR_SNAPSHOT_MAX_BYTES="300")
     cli("init")
     words = ["alpha", "beta", "gamma", "delta"]
     turns = [text for word in words for text in (f"Always call the {word} service first.", "Yes.")]
