@@ -84,7 +84,7 @@ def safe_part(native: str) -> str:
     """
     if _PLAIN.match(native) and ".." not in native:
         return native
-    return "h" + hashlib.sha256(native.encode("utf-8", "replace")).hexdigest()[:24]
+    return "h" + hashlib.sha256(native.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def native_entry_id(harness: str, native: str, block: int) -> str:

@@ -90,7 +90,6 @@ PREFIXED: tuple[Rule, ...] = (
         (
             b"gsk_",
             b"xai-",
-            b"r8_",
             b"tvly-",
             b"figd_",
             b"_tkn_",
@@ -98,13 +97,14 @@ PREFIXED: tuple[Rule, ...] = (
             b"rubygems_",
             b"dp.pt.",
         ),
-        rb"(?:gsk|xai|r8|tvly|figd|pscale_tkn|dckr_pat|rubygems|dp\.pt)[_.-][\w-]{30,512}",
+        rb"(?:gsk|xai|tvly|figd|pscale_tkn|dckr_pat|rubygems|dp\.pt)[_.-][\w-]{30,512}",
     ),
     Rule(
         "provider",
         (b"pplx-", b"pul-", b"xkeysib-", b"NRAK-", b"dnkey-", b"HRKU-"),
         rb"(?:pplx|pul|xkeysib|NRAK|dnkey|HRKU)-[\w-]{22,512}",
     ),
+    Rule("provider", (b"r8_",), rb"(?<![_-])r8_[A-Za-z0-9]{37}(?![\w-])"),
     Rule("age", (b"AGE-SECRET-KEY-",), rb"AGE-SECRET-KEY-1[A-Z0-9]{50,64}"),
 )
 PREFIXED_PATTERN = re.compile(

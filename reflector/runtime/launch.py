@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
+import psutil
+
 from reflector.core.ambient import Clock
-from reflector.runtime.processes import adopt_orphans, end_all
+from reflector.core.errors import RunFailedError
+from reflector.runtime.processes import GRACE, adopt_orphans, end_all
 
 End = Literal["exited", "deadline", "stopped"]
 CHILD = (sys.executable, "-I", "-m", "reflector.runtime.child")
@@ -66,41 +69,52 @@ def run_child(
     clock: Clock,
     seconds: float,
     listening: Listening,
+    *,
+    grace: float = GRACE,
 ) -> Ended:
-    """Start the child of a run and listen until it ended, and everything below it with it."""
+    """Start the child of a run and listen until it ended, and everything below it with it.
+
+    Raises RunFailedError when it cannot be started.
+    """
     adopt_orphans()
-    with (run_folder / "child.log").open("wb") as log:
-        child = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [*command, str(run_folder)],
-            env=dict(environ),
-            cwd=run_folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            start_new_session=True,
-        )
+    child = _start([*command, str(run_folder)], run_folder, environ)
     try:
         how = _listen(child, clock, clock.monotonic() + seconds, listening)
+        if how == "exited":
+            # Its output ends a moment before itself: a signal now would falsify its exit code.
+            with contextlib.suppress(psutil.TimeoutExpired):
+                child.wait(grace)
     finally:
-        end_all(child.pid, environ["REFLECTOR_RUN"])
-        code = child.wait()
+        end_all(child, environ["REFLECTOR_RUN"], grace)
+        code = int(child.wait())
         for stream in (child.stdin, child.stdout):
             _close(stream)
     return Ended(how, code)
 
 
-def _close(stream: IO[bytes] | None) -> None:
-    if stream is not None:
-        with contextlib.suppress(BrokenPipeError):
-            stream.close()
+def _start(command: Sequence[str], run_folder: Path, environ: Mapping[str, str]) -> psutil.Popen:
+    try:
+        with (run_folder / "child.log").open("wb") as log:
+            return psutil.Popen(
+                command,
+                env=dict(environ),
+                cwd=run_folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise RunFailedError(f"The child could not be started: {error.strerror}.") from error
 
 
-def _listen(
-    child: subprocess.Popen[bytes], clock: Clock, deadline: float, listening: Listening
-) -> End:
-    if child.stdout is None or child.stdin is None:  # both were asked for as pipes
-        raise AssertionError
-    pending = b""
+def _close(stream: IO[bytes]) -> None:
+    with contextlib.suppress(BrokenPipeError):
+        stream.close()
+
+
+def _listen(child: psutil.Popen, clock: Clock, deadline: float, listening: Listening) -> End:
+    ready, pending = False, b""
     with selectors.DefaultSelector() as selector:
         selector.register(child.stdout, selectors.EVENT_READ)
         while True:
@@ -109,23 +123,27 @@ def _listen(
             if clock.monotonic() > deadline:
                 return "deadline"
             listening.on_tick()
-            if not selector.select(_TICK):
+            ended = child.poll() is not None
+            if not selector.select(0 if ended else _TICK):
+                if ended:  # something below it still holds the pipe open
+                    return "exited"
                 continue
-            chunk = child.stdout.read1(_LINE)  # type: ignore[attr-defined]
+            chunk = child.stdout.read1(_LINE)
             if not chunk:
                 return "exited"
             *lines, pending = (pending + chunk).split(b"\n")
             pending = pending[-_LINE:]
             for line in lines:
-                _heard(line, child.stdin, listening)
+                word, _, rest = line.decode("utf-8", "replace").partition(" ")
+                if word == "progress":
+                    listening.on_progress(rest)
+                elif word == "ready" and not ready:
+                    ready = True
+                    listening.on_ready()
+                    _go(child.stdin)
 
 
-def _heard(line: bytes, stdin: IO[bytes], listening: Listening) -> None:
-    word, _, rest = line.decode("utf-8", "replace").partition(" ")
-    if word == "ready":
-        listening.on_ready()
-        with contextlib.suppress(BrokenPipeError):  # it is gone already; its end says so
-            stdin.write(b"go\n")
-            stdin.flush()
-    elif word == "progress":
-        listening.on_progress(rest)
+def _go(stdin: IO[bytes]) -> None:
+    with contextlib.suppress(BrokenPipeError):  # it is gone already; its end says so
+        stdin.write(b"go\n")
+        stdin.flush()

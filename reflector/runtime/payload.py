@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from reflector.agent.engine import PayloadConversation, PayloadEntry
 from reflector.core.capture import shorten
 from reflector.core.entry import Entry, Kind
-from reflector.core.redact import redact
+from reflector.core.redact import redact, redact_record
 from reflector.core.snapshot import Snapshot
 
 _ARGUMENT = 300
@@ -43,12 +44,13 @@ class Payload:
 
     def write(self, path: Path) -> None:
         """Write the payload as one JSON file."""
-        path.write_text(json.dumps(asdict(self), ensure_ascii=False, indent=1), "utf-8")
+        text = json.dumps(asdict(self), ensure_ascii=False, indent=1)
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))  # a path may hold any byte
 
 
 def read(path: Path) -> Payload:
     """Read what `write` wrote."""
-    fields: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    fields: dict[str, Any] = json.loads(path.read_bytes())
     conversations = tuple(
         PayloadConversation(
             **{**each, "entries": tuple(PayloadEntry(**entry) for entry in each["entries"])}
@@ -67,40 +69,50 @@ def conversation(
     Redacts once more on the way out, since a journal row may be older than a rule. A group that is
     alone over the budget is cut inside its texts, which then say how much is missing.
     """
-    limit = _text_limit([len(entry.text) + len(entry.result or "") for entry in entries], max_bytes)
+    clean = [_redacted(entry) for entry in entries]
+    limit = _text_limit(clean, max_bytes)
     return PayloadConversation(
         id=taken.conversation,
         title=redact(title).text,
-        cwd=cwd,
+        cwd=redact(cwd).text,
         backlog_remaining=taken.backlog_remaining,
-        entries=tuple(_entry(entry, limit) for entry in entries),
+        entries=tuple(_shortened(entry, limit) for entry in clean),
     )
 
 
-def _text_limit(lengths: Sequence[int], max_bytes: int) -> int:
-    """Return the longest text that lets all of them fit; at least a useful head and tail."""
-    if sum(lengths) <= max_bytes:
-        return max(lengths, default=0)
-    left, limit = max_bytes, _SMALLEST
-    for position, length in enumerate(sorted(lengths)):
-        share = left // (len(lengths) - position)
-        if length > share:
-            return max(share, _SMALLEST)
-        left -= length
-        limit = max(limit, length)
-    return limit
-
-
-def _entry(entry: Entry, limit: int) -> PayloadEntry:
+def _redacted(entry: Entry) -> PayloadEntry:
+    parts = (entry.text, entry.tool, entry.arguments, entry.result or "")
+    (text, tool, arguments, result), _ = redact_record(parts)
     return PayloadEntry(
         id=entry.id,
         kind=entry.kind.value,
-        text=shorten(redact(entry.text).text, limit),
-        tool=entry.tool,
-        arguments=shorten(redact(entry.arguments).text, _ARGUMENT),
-        result=None if entry.result is None else shorten(redact(entry.result).text, limit),
+        text=text,
+        tool=tool,
+        arguments=shorten(arguments, _ARGUMENT),
+        result=None if entry.result is None else result,
         at=entry.at,
     )
+
+
+def _text_limit(entries: Sequence[PayloadEntry], max_bytes: int) -> int:
+    """Return the longest text, in characters, with which all fit; at least a useful head and tail.
+
+    Counts bytes: a text in a script of three bytes a character has no more room than another.
+    """
+
+    def size(limit: int) -> int:
+        parts = (part for each in entries for part in (each.text, each.result or ""))
+        return sum(len(shorten(part, limit).encode("utf-8", "replace")) for part in parts)
+
+    longest = max((len(each.text) + len(each.result or "") for each in entries), default=0)
+    if size(longest) <= max_bytes:
+        return longest
+    return max(bisect_right(range(longest), max_bytes, key=size) - 1, _SMALLEST)
+
+
+def _shortened(entry: PayloadEntry, limit: int) -> PayloadEntry:
+    result = None if entry.result is None else shorten(entry.result, limit)
+    return replace(entry, text=shorten(entry.text, limit), result=result)
 
 
 def user_entries(entries: Sequence[Entry]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -12,8 +13,10 @@ import psutil
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-_GRACE = 10
 _ROUNDS = 5
+
+GRACE = 10.0
+"""Seconds that a process has between the request to end and its end by force."""
 
 
 def die_with_parent() -> None:
@@ -31,30 +34,26 @@ def _prctl(option: int, value: int) -> None:
         ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
-def end_all(pid: int, run_id: str) -> None:
-    """End a run's process and everything below it: TERM, ten seconds, KILL, until none is left.
+def end_all(child: psutil.Process, run_id: str, grace: float = GRACE) -> None:
+    """End a run's process and everything below it: TERM, `grace` seconds, KILL, until none is left.
 
     A grandchild that forked twice into a session of its own is found too: below this process,
     which adopts orphans, or by the run id in its environment.
     """
     for round_number in range(_ROUNDS):
-        alive = _family(pid, run_id)
+        alive = _family(child, run_id)
         if not alive:
             return
         _signal(alive, signal.SIGTERM if round_number == 0 else signal.SIGKILL)
-        psutil.wait_procs(alive, timeout=_GRACE)
+        psutil.wait_procs(alive, timeout=grace)
 
 
-def _family(pid: int, run_id: str) -> list[psutil.Process]:
-    found: dict[int, psutil.Process] = {}
-    try:
-        child = psutil.Process(pid)
-        for process in (child, *child.children(recursive=True)):
-            found[process.pid] = process
-    except psutil.NoSuchProcess:
-        pass
-    for process in marked(run_id, _where_orphans_go()):
-        found[process.pid] = process
+def _family(child: psutil.Process, run_id: str) -> list[psutil.Process]:
+    found = {process.pid: process for process in marked(run_id, _where_orphans_go())}
+    with contextlib.suppress(psutil.NoSuchProcess):
+        found |= {process.pid: process for process in child.children(recursive=True)}
+    # The very object that started it: whoever else reaps it takes its exit code away.
+    found[child.pid] = child
     return [process for process in found.values() if _running(process)]
 
 
@@ -74,7 +73,7 @@ def _where_orphans_go() -> Iterable[psutil.Process]:
 def end_strays(run_id: str) -> None:
     """End what is left of a run whose supervisor is dead, wherever it is."""
     for process in marked(run_id, psutil.process_iter()):
-        end_all(process.pid, run_id)
+        end_all(process, run_id)
 
 
 def marked(run_id: str, among: Iterable[psutil.Process]) -> list[psutil.Process]:

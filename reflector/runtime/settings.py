@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,6 +49,7 @@ KEYS: tuple[Key, ...] = (
     Key("prompt.max_chars", 8000, "Characters of the compiled block.", least=1200),
 )
 
+_WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
 _TABLES = {key.name.split(".")[0] for key in KEYS}
 _RESERVED = frozenset({"REFLECTOR_HOME", "REFLECTOR_IDENTITY", "REFLECTOR_CHILD", "REFLECTOR_RUN"})
 
@@ -108,7 +110,7 @@ def _read(file: Path) -> dict[str, Any]:
 
     try:
         return tomllib.loads(raw.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also a number too long, nesting too deep
         raise SettingsError(
             f"The settings file {file} is not valid TOML: {error}.",
             hint="Correct the line, or move the file away to use the defaults.",
@@ -189,5 +191,5 @@ def _typed(key: Key, text: str) -> Any:
     if isinstance(key.default, bool):
         return {"true": True, "false": False}.get(text.lower(), text)
     if isinstance(key.default, int):
-        return int(text) if text.lstrip("-").isdecimal() else text
+        return int(text) if _WHOLE.match(text) else text
     return text

@@ -130,9 +130,7 @@ def status(context: Context) -> Status:
 def _problems(
     context: Context, state: State, git: Glance, active: tuple[Run, ...]
 ) -> list[Problem]:
-    found = [
-        _degraded(row) for row in connection.execute("SELECT * FROM sources WHERE degraded <> ''")
-    ]
+    found = [_degraded(*each) for each in sources.degraded(state.connection)]
     if git.branch != "main":
         found.append(
             Problem(

@@ -41,7 +41,7 @@ class Context:
 
     def require(self) -> None:
         """Raise HomeError unless `init` has made this identity."""
-        if not self.agent.repo.is_dir():
+        if not os.path.isdir(self.agent.repo):  # noqa: PTH112 - Path.is_dir raises without permission
             raise HomeError(
                 f"There is no memory for the identity {self.agent.identity!r} in {self.home.path}.",
                 hint="`reflector init` makes it.",
@@ -57,9 +57,7 @@ def context(home: str | None = None, identity: str | None = None) -> Context:
     name = identity or environ.get("REFLECTOR_IDENTITY") or resolve(settings, Path.cwd)
     agent = found.agent(name)
     own = agent.path / "config.toml"
-    if own.is_file():
-        settings = load([found.settings, own], environ)
-    return Context(system(), environ, found, agent, settings)
+    return Context(system(), environ, found, agent, load([found.settings, own], environ))
 
 
 def inherited() -> Mapping[str, str]:
@@ -68,21 +66,28 @@ def inherited() -> Mapping[str, str]:
 
 
 def _home(chosen: str | None) -> Path:
-    return Path(chosen).expanduser() if chosen else Path.home() / ".reflector"
+    try:
+        return Path(chosen or "~/.reflector").expanduser()
+    except RuntimeError as error:
+        raise HomeError(
+            f"The home {chosen or '~/.reflector'} cannot be found: {error}",
+            hint="Set REFLECTOR_HOME to a folder by its full path.",
+        ) from error
 
 
 def resolve(settings: Settings, working_directory: Callable[[], Path]) -> str:
     """Return the identity whose folder is the longest prefix of the working directory.
 
-    A working directory that was deleted belongs to `default`.
+    A working directory that was deleted belongs to `default`. Real paths are compared: a system
+    reports the working directory without the links that a person writes.
     """
     try:
-        folder = working_directory()
+        folder = working_directory().resolve()
     except FileNotFoundError:
         return "default"
     best, name = -1, "default"
     for prefix, identity in settings.identity_paths.items():
-        root = Path(prefix).expanduser()
+        root = Path(os.path.realpath(os.path.expanduser(prefix)))  # noqa: PTH111 - Path raises for an unknown ~user
         if folder.is_relative_to(root) and len(root.parts) > best:
             best, name = len(root.parts), identity
     return name

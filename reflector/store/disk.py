@@ -90,7 +90,10 @@ class Home:
 
 def open_home(path: Path) -> Home:
     """Make sure of a home that can be used: ours, local, a folder. Creates it with mode 0700."""
-    resolved = Path(os.path.realpath(path))
+    try:
+        resolved = Path(os.path.realpath(path))
+    except OSError as error:  # a relative path below a working directory that was deleted
+        raise _unusable(path, error) from error
     _refuse_foreign(resolved)
     kind = network_file_system(resolved, _mounts())
     if kind:
@@ -141,7 +144,7 @@ def make_folder(path: Path) -> None:
 
 def _unusable(path: Path, error: OSError) -> HomeError:
     return HomeError(
-        f"The folder {path} cannot be used: {error.strerror}.",
+        f"{path} cannot be used: {error.strerror}.",
         hint="Check permissions and free space, or set REFLECTOR_HOME to another folder.",
         path=str(path),
     )
@@ -167,18 +170,26 @@ def network_file_system(path: Path, mountinfo: str) -> str:
 
 
 def write_atomic(path: Path, content: bytes) -> None:
-    """Replace a file's content so that a crash leaves the old or the new one, never a part."""
+    """Replace a file's content so that a crash leaves the old or the new one, never a part.
+
+    Raises HomeError, with the cause, when the disk is full or the folder cannot be written.
+    """
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        beside.replace(path)
-    except BaseException:
+        # A process that was killed here may have had our pid.
         beside.unlink(missing_ok=True)
-        raise
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            beside.replace(path)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise _unusable(path, error) from error
 
 
 def read_regular(path: Path, limit: int) -> bytes | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from reflector.core.entry import ConversationKey, Entry, Kind
 from reflector.core.snapshot import Mode, Row, Snapshot, cut
-from reflector.store.state import State
+from reflector.store.state import State, storable
 
 _FROM_CURSOR = """
 SELECT sequence, id, canonical, size,
@@ -53,7 +53,9 @@ class Conversation:
 
 def conversation(connection: sqlite3.Connection, key: str) -> Conversation | None:
     """Return the conversation with this public id."""
-    row = connection.execute("SELECT * FROM conversations WHERE key = ?", (key,)).fetchone()
+    row = connection.execute(
+        "SELECT * FROM conversations WHERE key = ?", (storable(key),)
+    ).fetchone()
     return _conversation(row) if row else None
 
 
@@ -114,7 +116,7 @@ class Appender:
             "UPDATE conversations SET cwd = CASE WHEN cwd = '' THEN ? ELSE cwd END, "
             "title = CASE WHEN ? = '' THEN title ELSE ? END, headless = max(headless, ?) "
             "WHERE id = ?",
-            (cwd, title, title, headless, row),
+            (storable(cwd), storable(title), storable(title), headless, row),
         )
 
     def append(self, row: int, entry: Entry) -> bool:
@@ -156,7 +158,8 @@ class Appender:
         if entry.kind is not Kind.ASSISTANT or not entry.canonical:
             return False
         known = self._connection.execute(
-            "SELECT 1 FROM entries WHERE conversation = ? AND message_id = ? AND step = 1",
+            "SELECT 1 FROM entries WHERE conversation = ? AND message_id = ? AND step = 1 "
+            "AND hidden = 0",
             (row, entry.message_id),
         )
         return known.fetchone() is None
@@ -175,12 +178,16 @@ class Appender:
                 (record, row),
             )
 
-    def hide_newest_assistant(self, row: int) -> None:
-        """Hide the newest assistant message, and take it out of the counters."""
+    def hide_newest_assistant(self, row: int, message_id: str = "") -> None:
+        """Hide the newest assistant message, and take it out of the counters.
+
+        With a `message_id` only that message: reading a file again repeats what it retracted, and
+        must not take the next message for it.
+        """
         newest = self._connection.execute(
-            "SELECT message_id FROM entries WHERE conversation = ? AND kind = 'assistant' "
-            "AND hidden = 0 ORDER BY sequence DESC LIMIT 1",
-            (row,),
+            "SELECT message_id FROM entries WHERE conversation = ?1 AND kind = 'assistant' "
+            "AND hidden = 0 AND (?2 = '' OR message_id = ?2) ORDER BY sequence DESC LIMIT 1",
+            (row, message_id),
         ).fetchone()
         if newest is None:
             return

@@ -51,7 +51,15 @@ class Lock:
         if fcntl is None:
             raise HomeError("Reflector needs POSIX file locks.", hint="On Windows, use WSL.")
         # Descriptors are close-on-exec by default, so no child keeps the lock alive.
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        try:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise HomeError(
+                f"The lock {self.path} cannot be used: {error.strerror}.",
+                hint="Check that its folder is there and that you may write in it; "
+                "`reflector init` makes folders that are missing.",
+                path=str(self.path),
+            ) from error
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:

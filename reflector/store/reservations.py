@@ -12,7 +12,7 @@ from reflector.core.run import Outcome, Phase, Reason, Request, Run, Settlement,
 from reflector.core.snapshot import Mode, Snapshot
 from reflector.store.journal import consume
 from reflector.store.locks import Owner
-from reflector.store.state import State
+from reflector.store.state import State, storable
 
 _MUTABLE = frozenset(
     {"branch", "base", "tip", "merge_commit", "started_at", "heartbeat_at", "sandboxed"}
@@ -42,7 +42,7 @@ def reserve(
                 request.trigger,
                 request.origin,
                 request.priority,
-                request.focus,
+                storable(request.focus),
                 request.engine,
                 request.model,
                 request.dry_run,
@@ -127,11 +127,11 @@ def settle(state: State, run_id: str, token: str, end: Settlement, now: str) -> 
             "UPDATE runs SET state = 'settled', phase = 'completed', outcome = ?, reason = ?, "
             "detail = ?, findings = ?, usage = ?, tip = coalesce(?, tip), "
             "merge_commit = ?, kept_ref = ?, ended_at = ? "
-            "WHERE id = ? AND token = ? AND state = 'active'",
+            "WHERE id = ? AND token = ? AND state = 'active' RETURNING dry_run",
             (
                 end.outcome.value,
                 end.reason.value if end.reason else None,
-                end.detail[:512],
+                storable(end.detail[:512]),
                 json.dumps(end.findings, ensure_ascii=True),
                 json.dumps(end.usage),
                 end.tip,
@@ -141,10 +141,10 @@ def settle(state: State, run_id: str, token: str, end: Settlement, now: str) -> 
                 run_id,
                 token,
             ),
-        )
-        if done.rowcount != 1:
+        ).fetchall()
+        if not done:
             raise BusyError(f"Run {run_id} was settled by somebody else.")
-        if consumes(end.outcome):
+        if consumes(end.outcome) and not done[0]["dry_run"]:
             for each in _snapshots(connection, run_id):
                 consume(connection, each)
 
@@ -154,8 +154,8 @@ def reopen(state: State, run_id: str, who: Owner) -> None:
 
     Raises BusyError when its slot is taken or its tip is no longer kept.
     """
-    try:
-        with state.transaction() as connection:
+    with state.transaction() as connection:
+        try:
             done = connection.execute(
                 "UPDATE runs SET state = 'active', phase = 'integrating', outcome = NULL, "
                 "reason = NULL, token = ?, owner_host = ?, owner_boot = ?, owner_pid = ? "
@@ -163,8 +163,8 @@ def reopen(state: State, run_id: str, who: Owner) -> None:
                 "AND kept_ref IS NOT NULL",
                 (who.token, who.host, who.boot, who.pid, run_id),
             )
-    except StateError as error:
-        raise BusyError(f"Run {run_id} cannot be taken up again now.") from error
+        except sqlite3.IntegrityError as error:
+            raise BusyError(f"Run {run_id} cannot be taken up again now.") from error
     if done.rowcount != 1:
         raise BusyError(f"Run {run_id} has no kept tip.")
 
@@ -209,9 +209,9 @@ def known(connection: sqlite3.Connection, run_id: str) -> Run | None:
 
 def find(connection: sqlite3.Connection, run_id: str) -> Run:
     """Return the run with this id, or with this unambiguous beginning of an id."""
-    exact = _runs(connection, "id = ?", run_id)
-    pattern = run_id.replace("[", "").replace("*", "").replace("?", "") + "*"
-    found = exact or _runs(connection, "id GLOB ? LIMIT 2", pattern)
+    name = storable(run_id)
+    begins = "substr(id, 1, length(?1)) = ?1 AND ?1 <> '' LIMIT 2"
+    found = _runs(connection, "id = ?", name) or _runs(connection, begins, name)
     if len(found) != 1:
         many = "more than one run begins" if found else "no run begins"
         raise NotFoundError(

@@ -34,10 +34,12 @@ class State:
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self.connection
+                self.connection.execute("COMMIT")
             except BaseException:
-                self.connection.execute("ROLLBACK")
+                # On a full disk SQLite has already rolled back by itself.
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
                 raise
-            self.connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise translated(error) from error
 
@@ -59,12 +61,13 @@ def opened(
     presence = Lock(path.parent / "locks" / "state.lock")
     _enter(presence, clock, path)
     try:
-        connection = _connect(path, durability, busy_seconds)
+        connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
         try:
             if _version(connection, path) < VERSION:
                 presence.release()
                 _migrate(path, connection, clock)
                 _enter(presence, clock, path)
+            _configure(connection, durability)
             yield State(connection, presence)
         finally:
             connection.close()
@@ -85,17 +88,10 @@ def _enter(presence: Lock, clock: Clock, path: Path) -> None:
         clock.sleep(0.05)
 
 
-def _connect(path: Path, durability: Durability, busy_seconds: float) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
+def _configure(connection: sqlite3.Connection, durability: Durability) -> None:
     connection.row_factory = sqlite3.Row
-    for pragma in (
-        "journal_mode=WAL",
-        f"synchronous={durability}",
-        "secure_delete=ON",
-        "foreign_keys=ON",
-    ):
+    for pragma in (f"synchronous={durability}", "secure_delete=ON", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
-    return connection
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:
@@ -111,6 +107,9 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
 
 def _migrate(path: Path, connection: sqlite3.Connection, clock: Clock) -> None:
     with held(path.parent / "locks" / "state.lock", clock, "migrating the state database"):
+        # Kept in the file. Only here: it changes even a database that is then refused as too new,
+        # and fails at once, whatever the timeout, when another process does the same.
+        connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("BEGIN IMMEDIATE")
         # Look again: another process may have migrated while this one waited for the lock.
         for step in range(_version(connection, path), VERSION):
@@ -118,6 +117,11 @@ def _migrate(path: Path, connection: sqlite3.Connection, clock: Clock) -> None:
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version={VERSION}")
         connection.execute("COMMIT")
+
+
+def storable(text: str) -> str:
+    """Return a text without the lone surrogates that no UTF-8 database can keep."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def translated(error: sqlite3.Error, path: Path | None = None) -> ReflectorError:

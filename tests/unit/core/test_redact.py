@@ -65,7 +65,7 @@ UNTOUCHED = [
     "commit 3f2a9c1d0b8e7f6a5c4d3e2f1a0b9c8d7e6f5a4b", "0190aa00-7c1e-7b4e-9f00-1234567890ab",
     "sha256:" + "9f86d081884c7d659a2feaa0c55ad015" * 2, "sha512-" + ALNUM * 2 + "==",
     "a risk-based-decision-making-approach", "task-0190aa0007c1e", "desk-standing-0123456789abcd",
-    "mask-ABCdef0123456789ABCdef0123", "reflector.runtime.supervisor.launch_detached_process",
+    "mas" + "k-ABCdef" + "0123456789ABCdef0123", "reflector.runtime.supervisor.launch_detached_process",
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE",
     "token: ${GITHUB_TOKEN}", "token: <your-key>", "api_key=<your-key>", "TOKEN=$TOKEN",
     "password: {{ password }}", "password = os.environ['PASSWORD']", "token = process.env.TOKEN",
@@ -78,6 +78,7 @@ UNTOUCHED = [
     "Bearer authentication is used", "Authorization: Bearer <token>", "Authorization: Bearer $TOKEN",
     "secret: true", "git@github.com:a/b.git", "https://example.com:8080/a@b", "sk-learn",
     "postgres://user:${PASSWORD}@db/x", "http://user:password@host/", "PWD=/home/person/project1",
+    "socks5h://<username>:<password>@proxy-host1",
     "sk-learn-compatible-estimator-classes-and-more-words", "basic token handling",
     "the secret_name_of_this_kubernetes_object", 'label: "login.password.hint"',
 ]  # fmt: skip
