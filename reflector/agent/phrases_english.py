@@ -96,7 +96,8 @@ ENGLISH = Phrases(
     cues=(
         cue(
             "decision",
-            r"\b(?:we|i|team|everyone)(?:'ve| have| has)?(?: now| just| all| already| finally)? "
+            r"\b(?:we|i(?=(?:'ve| have)? decided (?:against|on|that|to (?:use|keep|stay|go|drop))\b)|team|"
+            r"everyone)(?:'ve| have| has)?(?: now| just| all| already| finally)? "
             r"(?:decided|agreed|settled on|opted|chosen|chose|standardi[sz]ed on|committed to)\b"
             r"(?! (?:nothing|later|the wrong|against (?:it|that|this)\b|on (?:the|this|that)\b|"
             r"to (?:take|have|wait|leave|postpone|meet|talk|look|skip)\b))",
@@ -110,7 +111,9 @@ ENGLISH = Phrases(
             "correction",
             rf"^{_NO}[\s,:;.!–—-]+(?P<say>(?:please )?(?:always |never )?(?:use|put|call) {_NOTHING_NEW}.+)",
             rf"^{_NO}[\s,:;.!–—-]+(?P<say>(?:please )?(?:always|never)\b.+)",
-            rf"^{_NO}[\s,:;.!–—-]+(?P<say>(?!it(?:'s| is| was) (?:the|a|an|in|from|because|about)\b).+(?:, ?(?:and )?not\b|\brather than\b|\binstead of\b).+)",
+            rf"^{_NO}[\s,:;.!–—-]+(?P<say>(?!it(?:'s| is| was) (?:the|a|an|in|from|because|about)\b|"
+            r"let'?s\b|i (?:want|need|meant)\b|.*\b(?:should|needs? to|has to|have to)\b)"
+            r".+(?:, ?(?:and )?not\b|\brather than\b|\binstead of\b).+)",
             rf"^{_NO}[\s,:;.!–—-]+(?P<say>(?:in this \w+,? )?we (?:now |only |already )?{_HABIT}.+)",
             rf"^{_NO}[\s,:;.!–—-]+(?P<say>(?!(?:it|this|that|there|they|he|she|i)\b)\w.*\b(?:(?:is|are|'s) "
             r"(?:always|never|called|named|spelled)|must|should (?:always|never|go|live)|"
@@ -121,11 +124,14 @@ ENGLISH = Phrases(
         cue(
             "fact",
             r"(?:^|[,;:] |\b(?:and|also|but|so) )(?:please )?remember"
-            r"(?:(?: this| the following)?[:,–—-]| that\b(?! to)|(?= (?:my|our|we|i)\b))"
+            r"(?:(?: this| the following)?:|,? that\b(?! to)|,?(?= (?:my|our|we|i|always|never)\b))"
             r"[:,]?\s*(?P<say>.+)",
-            r"^(?:please )?(?:keep|bear) in mind(?: that)?[:,]?\s+(?P<say>.+)",
+            r"^(?:please )?(?:keep|bear) in mind(?: that\b|[:,])\s*(?P<say>.+)",
+            r"^(?:please )?(?:keep|bear) in mind (?P<say>.+ (?:is|are|has|have|must|can(?:'?t|not)?|"
+            r"doesn'?t|don'?t|runs?|uses?) .+)",
             r"^(?:fyi|for the record|for (?:your|future) (?:info(?:rmation)?|reference)|"
-            r"just so you know|be aware(?: that)?|please note(?: that)?|note(?=:)|"
+            r"just so you know|be aware(?: that)?|please note(?: that)?|"
+            r"note(?=: .*\b(?:we|our|always|never)\b)|"
             r"note (?:to self|for (?:later|the future)))[\s,:;–—-]+"
             + _LASTING
             + r"(?P<say>(?!i(?:'m|'ve)?\b)[^\s].+)",

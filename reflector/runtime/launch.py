@@ -114,7 +114,7 @@ def _close(stream: IO[bytes]) -> None:
 
 
 def _listen(child: psutil.Popen, clock: Clock, deadline: float, listening: Listening) -> End:
-    ready, pending = False, b""
+    hearing = _Hearing(child.stdin, listening)
     with selectors.DefaultSelector() as selector:
         selector.register(child.stdout, selectors.EVENT_READ)
         while True:
@@ -131,19 +131,31 @@ def _listen(child: psutil.Popen, clock: Clock, deadline: float, listening: Liste
             chunk = child.stdout.read1(_LINE)
             if not chunk:
                 return "exited"
-            *lines, pending = (pending + chunk).split(b"\n")
-            pending = pending[-_LINE:]
-            for line in lines:
-                word, _, rest = line.decode("utf-8", "replace").partition(" ")
-                if word == "progress":
-                    listening.on_progress(rest)
-                elif word == "ready" and not ready:
-                    ready = True
-                    listening.on_ready()
-                    _go(child.stdin)
+            hearing.take(chunk)
 
 
-def _go(stdin: IO[bytes]) -> None:
-    with contextlib.suppress(BrokenPipeError):  # it is gone already; its end says so
-        stdin.write(b"go\n")
-        stdin.flush()
+class _Hearing:
+    """What a child says, line by line; anything that is not our protocol is passed over."""
+
+    def __init__(self, stdin: IO[bytes], listening: Listening) -> None:
+        self._stdin = stdin
+        self._listening = listening
+        self._ready = False
+        self._pending = b""
+
+    def take(self, chunk: bytes) -> None:
+        *lines, pending = (self._pending + chunk).split(b"\n")
+        self._pending = pending[-_LINE:]
+        for line in lines:
+            word, _, rest = line.decode("utf-8", "replace").partition(" ")
+            if word == "progress":
+                self._listening.on_progress(rest)
+            elif word == "ready" and not self._ready:
+                self._ready = True
+                self._listening.on_ready()
+                self._go()
+
+    def _go(self) -> None:
+        with contextlib.suppress(BrokenPipeError):  # it is gone already; its end says so
+            self._stdin.write(b"go\n")
+            self._stdin.flush()

@@ -9,7 +9,7 @@ from reflector.core.run import Run
 from reflector.memory.budget import estimate_tokens
 from reflector.runtime.present import conversation_json, run_json
 from reflector.runtime.wiring import Context
-from reflector.store import journal, reservations
+from reflector.store import journal, reservations, sources
 from reflector.store.journal import Conversation
 from reflector.store.locks import Lock
 from reflector.store.state import State

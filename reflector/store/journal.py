@@ -184,21 +184,14 @@ class Appender:
         With a `message_id` only that message: reading a file again repeats what it retracted, and
         must not take the next message for it.
         """
-        newest = self._connection.execute(
-            "SELECT message_id FROM entries WHERE conversation = ?1 AND kind = 'assistant' "
-            "AND hidden = 0 AND (?2 = '' OR message_id = ?2) ORDER BY sequence DESC LIMIT 1",
-            (row, message_id),
-        ).fetchone()
-        if newest is None:
-            return
-        mine = (row, newest["message_id"])
+        mine = (row, message_id or self._newest_assistant(row))
         self._connection.execute(
             "UPDATE conversations SET (total_steps, reflected_steps, unreflected_bytes) = ("
-            " SELECT conversations.total_steps - sum(e.step),"
-            "  conversations.reflected_steps"
-            "   - sum(CASE WHEN e.sequence <= conversations.cursor THEN e.step ELSE 0 END),"
-            "  conversations.unreflected_bytes"
-            "   - sum(CASE WHEN e.sequence > conversations.cursor THEN e.size ELSE 0 END)"
+            " SELECT conversations.total_steps - coalesce(sum(e.step), 0),"
+            "  conversations.reflected_steps - coalesce(sum("
+            "   CASE WHEN e.sequence <= conversations.cursor THEN e.step ELSE 0 END), 0),"
+            "  conversations.unreflected_bytes - coalesce(sum("
+            "   CASE WHEN e.sequence > conversations.cursor THEN e.size ELSE 0 END), 0)"
             " FROM entries AS e WHERE e.conversation = ?1 AND e.message_id = ?2 AND e.hidden = 0)"
             " WHERE id = ?1",
             mine,
@@ -206,6 +199,14 @@ class Appender:
         self._connection.execute(
             "UPDATE entries SET hidden = 1 WHERE conversation = ? AND message_id = ?", mine
         )
+
+    def _newest_assistant(self, row: int) -> str | None:
+        newest = self._connection.execute(
+            "SELECT message_id FROM entries WHERE conversation = ? AND kind = 'assistant' "
+            "AND hidden = 0 ORDER BY sequence DESC LIMIT 1",
+            (row,),
+        ).fetchone()
+        return newest["message_id"] if newest else None
 
 
 def snapshot(

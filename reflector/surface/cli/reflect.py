@@ -119,6 +119,7 @@ def _show_run(run: Run, out: Output) -> None:
 
 def _show_lessons(found: Context, lessons: Learned, done: Reflected, out: Output) -> None:
     if not lessons.added:
+        _show_summary(lessons.report, out)
         return
     heading = "Would learn:" if done.runs[-1].outcome is Outcome.DRY_RUN else "Learned:"
     out.say("", out.style(heading, "bold"))
@@ -135,3 +136,11 @@ def _show_lessons(found: Context, lessons: Learned, done: Reflected, out: Output
         "  reflector prompt                          what your agent will see",
         f"  {found.agent.repo}",
     )
+
+
+def _show_summary(report: str, out: Output) -> None:
+    """Say in the engine's own words why nothing was learned."""
+    _, _, rest = report.partition("## Summary\n")
+    summary = rest.partition("\n## ")[0].strip()
+    if summary:
+        out.say("", safe(summary))

@@ -144,11 +144,12 @@ def test_changing_ones_mind_back_is_followed():
     assert [one.replaced for one in memory.written] == [line]
 
 
-def test_a_correction_leaves_the_facts_of_other_projects_alone():
-    body = "## other\n\n- 测试环境的端口是 5432 (2026-01-01)\n"
+@pytest.mark.parametrize(("project", "kept"), [("other", True), ("shop", False)])
+def test_a_correction_changes_the_facts_of_its_own_project_only(project: str, kept: bool):  # noqa: FBT001
+    body = f"## {project}\n\n- 测试环境的端口是 5432 (2026-01-01)\n"
     memory = Memory(bodies={remembered.FACTS: body})
     memory.enter([note("错了，测试环境的端口是 5433")])
-    assert memory.bodies[remembered.FACTS] == body
+    assert (memory.bodies[remembered.FACTS] == body) is kept
 
 
 def test_when_the_system_document_is_full_preferences_go_on_elsewhere():
