@@ -211,7 +211,9 @@ ENGLISH = Phrases(
     filler=re.compile(
         r"(?:(?:ok(?:ay)?|hi|hey|hello|please(?! note)|pls|and|also|but|so|oh|ah|well|hm+|btw|by the way|"
         r"thanks|thank you|great|cool|alright|look|yes|yeah|yep|sure|"
-        r"(?:just )?one (?:more |last )?thing|oh and|another thing)[\s,:;.!–—-]+)*",
+        r"(?:just )?one (?:more |last )?thing|oh and|another thing|once more|"
+        r"(?:as|like) I (?:already |just )?(?:said|mentioned|told you)(?: before| earlier| already)?"
+        r")[\s,:;.!–—-]+)*",
         re.IGNORECASE,
     ),
     opener=searched(rf"^{_NO}[\s,:;.!–—-]*$"),

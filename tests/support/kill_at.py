@@ -60,7 +60,7 @@ def arm(point: str) -> None:
         wrapped = around(getattr(owner, attribute), wanted, really)
         setattr(owner, attribute, wrapped)
         if name == "cleanup":
-            bench.clean_up = wrapped
+            setattr(bench, attribute, wrapped)
     else:
         reservations.advance = around(
             reservations.advance, wanted, lambda *args, **_n: args[4].value == name
