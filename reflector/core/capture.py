@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 from reflector.core.entry import Entry, Kind
 from reflector.core.redact import redact_record
@@ -25,22 +24,30 @@ def capture(entry: Entry) -> tuple[Entry, Mapping[str, int]]:
     rule). Capturing twice changes nothing.
     """
     typed = entry.kind is not Kind.TOOL_CALL
-    parts = (entry.text, entry.tool, entry.arguments, entry.result or "")
-    stripped = tuple(strip(part, typed=typed) for part in parts)
-    clean, counts = redact_record(stripped)
-    text, tool, arguments, result = (_UNWRITABLE.sub("\ufffd", part) for part in clean)
-    if entry.kind is Kind.REASONING:
-        text = REASONING if text else ""
-    return (
-        replace(
-            entry,
-            text=text,
-            tool=tool,
-            arguments=shorten(arguments, TOOL_LIMIT),
-            result=None if entry.result is None else shorten(result, TOOL_LIMIT),
-        ),
-        counts,
+    parts = [entry.text, entry.tool, entry.arguments, entry.result or ""]
+    filled = [at for at, part in enumerate(parts) if part]  # of four parts most are empty
+    clean, counts = redact_record([strip(parts[at], typed=typed) for at in filled])
+    for at, part in zip(filled, clean, strict=True):
+        parts[at] = _writable(part)
+    text, tool, arguments, result = parts
+    captured = Entry(
+        entry.id,
+        entry.message_id,
+        entry.kind,
+        REASONING if text and entry.kind is Kind.REASONING else text,
+        tool,
+        shorten(arguments, TOOL_LIMIT),
+        None if entry.result is None else shorten(result, TOOL_LIMIT),
+        entry.at,
     )
+    return captured, counts
+
+
+def _writable(text: str) -> str:
+    # Nearly all text is: these two looks cost far less than a pass of the pattern.
+    if text.isascii() and "\0" not in text:
+        return text
+    return _UNWRITABLE.sub("\ufffd", text)
 
 
 def shorten(text: str, limit: int) -> str:

@@ -45,6 +45,12 @@ class HomeError(ReflectorError):
     exit_code = 3
 
 
+class PausesError(HomeError):
+    """The file that says when recording was paused cannot be read, so nothing may be recorded."""
+
+    code = "pauses_unreadable"
+
+
 class StateError(ReflectorError):
     """The state database is damaged, newer than this program, or cannot be written."""
 
@@ -56,6 +62,14 @@ class BusyError(ReflectorError):
     """Somebody else holds what we need; the same command works later."""
 
     code = "busy"
+    exit_code = 4
+    retryable = True
+
+
+class PausedError(ReflectorError):
+    """A person paused recording; the same command works after `reflector resume`."""
+
+    code = "paused"
     exit_code = 4
     retryable = True
 

@@ -98,7 +98,7 @@ class _Rollout:
         """Yield the events of one row. What was said counts from `response_item` rows alone."""
         if not self._introduced:
             self._introduced = True
-            yield from self._introduction()
+            yield from self._introduction(row)
         payload = object_at(row, "payload")
         match row.get("type"):
             case "response_item":
@@ -109,13 +109,17 @@ class _Rollout:
                 yield from self._compaction(payload, moment(row.get("timestamp")))
             case "turn_context":
                 yield from self._moved(text_at(payload, "cwd"))
+            case "session_meta" if payload == self._meta:
+                yield from self._moved(text_at(payload, "cwd"))
             case "event_msg" if payload.get("type") == "thread_name_updated":
                 yield Described(self._place, title=text_at(payload, "thread_name"))
             case _:
                 return
 
-    def _introduction(self) -> Iterator[Event]:
-        self._cwd = text_at(self._meta, "cwd")
+    def _introduction(self, row: Json) -> Iterator[Event]:
+        # Where reading resumes the session may have moved on from the folder it began in.
+        begins = row.get("type") == "session_meta"
+        self._cwd = text_at(self._meta, "cwd") if begins else ""
         headless = (
             self._meta.get("source") == "exec" or self._meta.get("originator") == "codex_exec"
         )

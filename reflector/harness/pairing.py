@@ -35,11 +35,17 @@ REACH = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """An entry of a conversation. `parent` is set for the conversation of a subagent."""
+    """An entry of a conversation. `parent` is set for the conversation of a subagent.
+
+    For a tool call `until` is the time of its result and `cwd` the folder it was asked for in: both
+    may have changed since. "" where the source does not say.
+    """
 
     key: ConversationKey
     parent: ConversationKey | None
     entry: Entry
+    until: str = field(default="", compare=False)
+    cwd: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,7 @@ class _Open:
     place: Place
     call: str
     at: int
+    cwd: str
     entry: Entry
 
 
@@ -122,6 +129,7 @@ class Pairing:
     _waiting: dict[tuple[Place, str], deque[str]] = field(default_factory=dict)
     _tentative: dict[Place, tuple[str, int]] = field(default_factory=dict)
     _keys: dict[Place, tuple[ConversationKey, ConversationKey | None]] = field(default_factory=dict)
+    _cwd: dict[Place, str] = field(default_factory=dict)
     _row: Row | None = None
     _name: tuple[str, int] | None = None
 
@@ -141,6 +149,7 @@ class Pairing:
             case Answered():
                 yield from self._answered(event)
             case Described(place, cwd, title, headless):
+                self._cwd[place] = cwd or self._cwd.get(place, "")
                 yield About(*self.keys(place), cwd, title, headless)
             case Compacted() | Retracted() | Ended():
                 yield from self._turned(event)
@@ -185,13 +194,14 @@ class Pairing:
     def _called(self, event: Called) -> None:
         entry = self._entry(event, Kind.TOOL_CALL, tool=event.tool, arguments=event.arguments)
         if entry.id not in self._open:
-            self._open[entry.id] = _Open(event.place, event.call, self._here.start, entry)
+            cwd = self._cwd.get(event.place, "")
+            self._open[entry.id] = _Open(event.place, event.call, self._here.start, cwd, entry)
             self._waiting.setdefault((event.place, event.call), deque()).append(entry.id)
 
     def _answered(self, event: Answered) -> Iterator[Record]:
         waiting = self._waiting.get((event.place, event.call))
         if waiting:
-            yield self._close(self._open[waiting[0]], event.result)
+            yield self._close(self._open[waiting[0]], event.result, event.at)
         else:
             self.late += 1
 
@@ -199,7 +209,7 @@ class Pairing:
         for call in [call for call in self._open.values() if call.place == place]:
             yield self._close(call, None)
 
-    def _close(self, call: _Open, result: str | None) -> Record:
+    def _close(self, call: _Open, result: str | None, until: str = "") -> Record:
         waiting = self._waiting[call.place, call.call]
         waiting.remove(call.entry.id)
         if not waiting:
@@ -214,7 +224,7 @@ class Pairing:
             result=result,
             at=asked.at,
         )
-        return Appended(*self.keys(call.place), entry)
+        return Appended(*self.keys(call.place), entry, until, call.cwd)
 
     def _entry(
         self,

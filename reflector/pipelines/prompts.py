@@ -48,7 +48,8 @@ class PromptContext:
 
     `memory_dir` and `transcript_path` are absolute, `today` the local date (ISO 8601), `focus`
     what the person asked to look at ("" = nothing in particular), `unwanted` lines that a person
-    undid or rejected, oldest first.
+    undid or rejected, oldest first, `target` the one document that a dream may change ("" = the
+    whole memory).
     """
 
     run_id: str
@@ -59,6 +60,7 @@ class PromptContext:
     focus: str
     conversations: Sequence[PromptConversation]
     unwanted: Sequence[str]
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +87,12 @@ class Words:
     rendered a second time.
     """
 
-    # One persona and one template per pipeline; a dream will get its own row.
+    # Persona and template of each pipeline.
     _PIPELINES: ClassVar[Mapping[str, tuple[str, str]]] = MappingProxyType(
-        {"reflection": ("reflection", "model/reflection.md")}
+        {
+            "reflection": ("reflection", "model/reflection.md"),
+            "dream": ("dream", "model/reflection.md"),
+        }
     )
 
     def __init__(self, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +14,10 @@ from reflector.core.redact import redact
 from reflector.core.run import Outcome, Reason, Run, Settlement
 from reflector.runtime import log as events
 from reflector.runtime.leftovers import clean_up
+from reflector.runtime.scheduling import route_settings
 from reflector.runtime.watch import Watch
 from reflector.runtime.wiring import Context
-from reflector.store import reservations
+from reflector.store import reservations, scheduling
 from reflector.store.locks import Owner
 from reflector.store.state import State
 from reflector.vcs import worktree
@@ -43,6 +45,16 @@ class Bench:
     def git(self) -> Porcelain:
         """Return the door to changes of the memory repository."""
         return Porcelain(Scrubbed(self.context.environ), self.context.agent.repo)
+
+
+def _circumstances(bench: Bench) -> scheduling.Circumstances:
+    ambient, settings = bench.context.ambient, bench.context.settings
+    return scheduling.Circumstances(
+        now=ambient.clock.now(),
+        chance=int(ambient.chance.hex(8), 16) / 2**32,
+        max_bytes=settings.number("snapshot.max_bytes"),
+        settings=route_settings(settings),
+    )
 
 
 def failed(reason: Reason, detail: str = "", **values: Any) -> Settlement:
@@ -75,7 +87,14 @@ def keep(bench: Bench, run_id: str, kind: str, tip: str | None) -> str | None:
 def settle(bench: Bench, run: Run, end: Settlement, place: Worktree | None) -> Run:
     """Record the end, then clean up: the decision is durable before anything is removed."""
     now = bench.context.ambient.now()
-    reservations.settle(bench.state, run.id, bench.who.token, end, now)
+    parked: list[bool] = []
+
+    def counts(connection: sqlite3.Connection) -> None:
+        parked.append(scheduling.after_run(connection, run, end, _circumstances(bench)))
+
+    reservations.settle(bench.state, run.id, bench.who.token, end, now, counts)
+    if any(parked):
+        bench.log.warning(events.ROUTE_PARKED, run=run.id, engine=run.request.engine)
     bench.log.info(
         events.RUN_SETTLED,
         run=run.id,

@@ -37,6 +37,7 @@ def init(context: Context) -> Born:
     """Make the memory of this identity, or find it in order. Never overwrites anything."""
     scrubbed = Scrubbed(context.environ)
     git_version(scrubbed)
+    context.home.create()
     make_folder(context.agent.path)
     context.agent.create()
     lock = context.agent.lock("memory")

@@ -6,14 +6,19 @@ import io
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from reflector.core.ambient import instant, stamp
 from reflector.core.capture import capture
-from reflector.core.errors import TranscriptError
+from reflector.core.errors import PausedError, TranscriptError
 from reflector.core.redact import redact
 from reflector.harness import reading
+from reflector.runtime import pauses
+from reflector.runtime.consent import Consent, No
+from reflector.runtime.gate import Gate, consent
 from reflector.runtime.watch import Watch
 from reflector.runtime.wiring import Context
 from reflector.store import sources
@@ -33,8 +38,9 @@ class Ingested:
     skipped: int
     bad_lines: int
     degraded: bool = False
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
-    def as_json(self) -> dict[str, str | int | bool]:
+    def as_json(self) -> dict[str, object]:
         """Return the public form."""
         return {
             "path": self.path,
@@ -44,6 +50,7 @@ class Ingested:
             "skipped": self.skipped,
             "bad_lines": self.bad_lines,
             "degraded": self.degraded,
+            "left_out": dict(self.left_out),
         }
 
 
@@ -51,18 +58,34 @@ def ingest(context: Context, path: Path, watch: Watch) -> Ingested:
     """Journal the new part of one transcript.
 
     Raises TranscriptError when it cannot be read; what was known of it stays as it was, and the
-    source is marked degraded.
+    source is marked degraded. Raises PausedError while a person paused recording.
     """
+    given = consent(context)
+    _refuse_while_paused(context, given, path)
     with context.state(durability="NORMAL") as state:
         name = _readable(Path(os.path.realpath(path)))
         try:
             with _open(path) as stream:
                 source = reading.open_source(stream, path.stem)
-                return _read(context, state, _File(path, name, stream, source), watch)
+                return _read(context, state, _File(path, name, stream, source), given, watch)
         except TranscriptError as error:
             with state.transaction() as connection:
                 sources.degrade(connection, name, error.code)
             raise
+
+
+def _refuse_while_paused(context: Context, given: Consent, path: Path) -> None:
+    held = pauses.holding(given.pauses, context.ambient.now())
+    if held is None:
+        return
+    end = f"{instant(held.until).astimezone():%Y-%m-%d %H:%M}" if held.until else ""
+    raise PausedError(
+        f"Recording is paused{f' until {end}' if end else ''}, so {path} was not read.",
+        hint="`reflector resume` goes on recording; what is said while paused stays out.",
+        path=str(path),
+        paused_since=held.since,
+        paused_until=held.until or None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +123,9 @@ def _open(path: Path) -> BinaryIO:
     return io.BufferedReader(stream, 1 << 20)
 
 
-def _read(context: Context, state: State, file: _File, watch: Watch) -> Ingested:
+def _read(context: Context, state: State, file: _File, given: Consent, watch: Watch) -> Ingested:
     known = sources.find(state.connection, file.name, file.stream)
+    gate = _gate(context, state, file, given, first=known is sources.START)
     if known is sources.START:
         with state.transaction() as connection:
             sources.forget_rows(connection, file.name)
@@ -110,16 +134,21 @@ def _read(context: Context, state: State, file: _File, watch: Watch) -> Ingested
     tally = _Tally(bad_lines=known.bad_lines)
     key = str(file.source.file_key)
     before = _steps(state, key)
+    unsaved = reading.Position()
     for batch in file.source.batches(start):
+        unsaved = unsaved.moved(batch.position)
         with state.transaction() as connection:
             appender = Appender(connection, context.ambient.now())
+            gate.begin(state, batch.records, context.ambient.now())
             for record in batch.records:
-                _store(appender, record, tally, context.home.path)
+                _store(appender, record, tally, gate)
             tally.bad_lines += batch.bad_lines
             tally.skipped += batch.skipped
-            reached = _reached(batch.position, tally)
-            now = context.ambient.now()
-            sources.save(connection, file.name, mark, file.source.harness, key, reached, now)
+            if gate.end(appender):
+                reached = _reached(unsaved, tally)
+                now = context.ambient.now()
+                sources.save(connection, file.name, mark, file.source.harness, key, reached, now)
+                unsaved = reading.Position()
             for rule, count in tally.take_redactions().items():
                 add_redactions(connection, rule, count)
         watch.reading(file.path, batch.position.read_to, mark.size)
@@ -133,7 +162,14 @@ def _read(context: Context, state: State, file: _File, watch: Watch) -> Ingested
         steps=_steps(state, key) - before,
         skipped=tally.skipped,
         bad_lines=tally.bad_lines,
+        left_out=tally.left_out,
     )
+
+
+def _gate(context: Context, state: State, file: _File, given: Consent, *, first: bool) -> Gate:
+    written = datetime.fromtimestamp(os.fstat(file.stream.fileno()).st_mtime, UTC)
+    since = sources.read_at(state.connection, file.name) or stamp(written)
+    return Gate(given, context.home.path, (since, stamp(written)), first=first)
 
 
 def _reached(position: reading.Position, tally: _Tally) -> sources.Source:
@@ -141,13 +177,16 @@ def _reached(position: reading.Position, tally: _Tally) -> sources.Source:
 
 
 class _Tally:
-    """Counts over one file, and the conversations of it that must not be journaled."""
+    """Counts over one file."""
 
     def __init__(self, bad_lines: int) -> None:
         self.entries = self.skipped = 0
         self.bad_lines = bad_lines
-        self.own: set[str] = set()
+        self.left_out: dict[str, int] = {}
         self._redactions: dict[str, int] = {}
+
+    def refused(self, why: No) -> None:
+        self.left_out[why.value] = self.left_out.get(why.value, 0) + 1
 
     def redacted(self, counts: Mapping[str, int]) -> None:
         for rule, count in counts.items():
@@ -158,30 +197,24 @@ class _Tally:
         return taken
 
 
-def _store(appender: Appender, record: reading.Record, tally: _Tally, home: Path) -> None:
-    if isinstance(record, reading.About) and record.cwd and _inside(record.cwd, home):
-        tally.own.add(str(record.key))
-    if str(record.key) in tally.own:
-        # A session of Reflector's own children: reflecting on it would feed on itself.
-        tally.skipped += 1
-        return
+def _store(appender: Appender, record: reading.Record, tally: _Tally, gate: Gate) -> None:
     match record:
         case reading.Appended(key, parent, entry):
+            if why := gate.why(record):
+                tally.refused(why)
+                return
             captured, counts = capture(entry)
             if appender.append(appender.conversation(key, parent), captured):
                 tally.entries += 1
                 tally.redacted(counts)
-        case reading.About(key, parent, cwd, title, headless):
-            row = appender.conversation(key, parent)
-            appender.describe(row, cwd=cwd, title=_line(title), headless=headless)
-        case reading.Boundary(key, name):
+        case reading.About(title=title):
+            gate.learn(replace(record, title=_line(title)))
+        case reading.Boundary(key, name) if gate.admits(key):
             appender.mark_boundary(appender.conversation(key, None), name)
-        case reading.Hidden(key):
-            appender.hide_newest_assistant(appender.conversation(key, None))
-
-
-def _inside(cwd: str, home: Path) -> bool:
-    return Path(os.path.normpath(cwd)).is_relative_to(home)
+        case reading.Hidden(key, message) if gate.admits(key):
+            appender.hide_newest_assistant(appender.conversation(key, None), message)
+        case _:
+            return
 
 
 def _line(title: str) -> str:

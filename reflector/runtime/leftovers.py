@@ -19,10 +19,11 @@ _LARGEST = 1_000_000
 
 def clean_up(
     git: Porcelain, agent: AgentHome, run_id: str, place: Worktree, log: FilteringBoundLogger
-) -> None:
+) -> str:
     """Remove a settled run's worktree and branch; files nobody committed go to its run folder.
 
-    Trouble here never changes how the run ended: it is logged, and the next command tries again.
+    Returns what went wrong, "" if nothing. Trouble here never changes how the run ended: it is
+    logged, and the next command tries again.
     """
     try:
         found = worktree.inspect(git.repo, place)
@@ -32,6 +33,8 @@ def clean_up(
         worktree.close(git, place, _tip(found))
     except (ReflectorError, OSError) as error:
         log.warning(events.CLEANUP_FAILED, run=run_id, error=str(error))
+        return str(error)
+    return ""
 
 
 def _tip(found: Inspected | Missing) -> str | None:

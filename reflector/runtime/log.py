@@ -14,6 +14,10 @@ RUN_RESERVED = "run.reserved"
 RUN_STARTED = "run.started"
 RUN_SETTLED = "run.settled"
 RUN_RECOVERED = "run.recovered"
+ROUTE_PARKED = "route.parked"
+SUPERVISOR_STARTED = "supervisor.started"
+SUPERVISOR_ENDED = "supervisor.ended"
+SPOOL_DRAINED = "spool.drained"
 CLEANUP_FAILED = "cleanup.failed"
 
 _LARGEST = 5_000_000

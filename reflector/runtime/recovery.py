@@ -19,7 +19,9 @@ def recover(bench: Bench, slot: str) -> list[Run]:
     Holding the lock proves that the owner is dead. Its processes are ended first, so that nothing
     writes into the worktree while it is judged.
     """
-    recovered = [_recover(bench, run) for run in reservations.active(bench.state.connection, slot)]
+    recovered = [
+        _recover(bench, run) for run in reservations.abandoned(bench.state.connection, slot)
+    ]
     _tidy(bench)
     return recovered
 

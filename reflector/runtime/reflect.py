@@ -9,23 +9,21 @@ from pathlib import Path
 
 from reflector.core.errors import NotFoundError, ReflectorError
 from reflector.core.machine import SLOT, manual
-from reflector.core.run import Outcome, Run, Settlement
+from reflector.core.run import Outcome, Request, Run
+from reflector.core.schedule import Asked, Part
 from reflector.core.snapshot import Snapshot
-from reflector.runtime import log
-from reflector.runtime.bench import Bench, settle
+from reflector.runtime.bench import Bench
 from reflector.runtime.ingest import Ingested, ingest
-from reflector.runtime.integration import Validated, integrate
-from reflector.runtime.judgement import Kept, judge_kept, scope_of
+from reflector.runtime.kept import bring_home
 from reflector.runtime.launch import CHILD
-from reflector.runtime.payload import user_entries
+from reflector.runtime.loop import bench_for, in_turn
 from reflector.runtime.recovery import recover
+from reflector.runtime.scheduling import Scheduler
 from reflector.runtime.supervisor import supervise
 from reflector.runtime.watch import Watch
 from reflector.runtime.wiring import Context
-from reflector.store import journal, reservations
+from reflector.store import journal, reservations, scheduling
 from reflector.store.journal import Conversation
-from reflector.store.locks import Lock, owner
-from reflector.vcs.reads import Reads
 
 _PAUSE = 0.2
 _GOES_ON = (Outcome.MERGED, Outcome.NO_CHANGES)
@@ -35,12 +33,14 @@ _GOES_ON = (Outcome.MERGED, Outcome.NO_CHANGES)
 class Options:
     """What a person asked for. No conversations means: those of the files, else all with backlog.
 
-    `recent` replays the last so many steps of each conversation and moves no cursor.
+    `recent` replays the last so many steps of each conversation, `ranges` replays recorded
+    ranges; both move no cursor.
     """
 
     files: Sequence[Path] = ()
     conversations: Sequence[str] = ()
     recent: int = 0
+    ranges: Sequence[Snapshot] = ()
     focus: str = ""
     dry_run: bool = False
     max_runs: int = 10
@@ -72,8 +72,8 @@ def reflect(
         if bench is None:
             return Reflected(ingested, refused, (), (), interrupted=True)
         recover(bench, SLOT["reflection"])
-        retried = _bring_home(bench)
-        runs = [*retried, *_runs(bench, options, chosen)]
+        retried = bring_home(bench)
+        runs = [*retried, *_reserved_before(bench), *_runs(bench, options, chosen)]
         waiting = reservations.kept(bench.state.connection)
     return Reflected(ingested, refused, tuple(runs), tuple(waiting), interrupted=watch.stop())
 
@@ -112,41 +112,40 @@ def _chosen(
 
 @contextmanager
 def _bench(context: Context, watch: Watch, child: Sequence[str]) -> Iterator[Bench | None]:
-    """Hold the slot's presence lock and everything a supervisor needs; None when told to stop.
-
-    The lock is taken before anything is reserved and held until the last run is settled: it is
-    the proof that the owner of the active run lives.
-    """
-    presence = Lock(context.agent.lock(f"run-{SLOT['reflection']}"))
-    if not presence.take():
-        watch.say("Another run is active in this memory; waiting for its end.")
-        while not presence.take():
-            if watch.stop():
-                yield None
+    """Wait for the slot and hold it; None when told to stop while waiting."""
+    told = False
+    while not watch.stop():
+        with bench_for(context, SLOT["reflection"], watch, child) as bench:
+            if bench is not None:
+                yield bench
                 return
-            context.ambient.clock.sleep(_PAUSE)
-    try:
-        with (
-            log.opened(context.agent.log, identity=context.agent.identity) as logger,
-            context.state(busy_seconds=30) as state,
-        ):
-            who = owner(context.ambient.token())
-            yield Bench(context, state, who, logger, watch, child)
-    finally:
-        presence.release()
+        if not told:
+            watch.say("Another run is active in this memory; waiting for its end.")
+            told = True
+        context.ambient.clock.sleep(_PAUSE)
+    yield None
+
+
+def _reserved_before(bench: Bench) -> Iterator[Run]:
+    """Run what an event reserved and no supervisor has taken over: the slot must be free for us."""
+    scheduler = Scheduler(bench.context, bench.state)
+    while not bench.watch.stop() and (run := scheduler.take_over(SLOT["reflection"], bench.who)):
+        yield supervise(bench, run)
 
 
 def _runs(bench: Bench, options: Options, chosen: Sequence[str] | None) -> Iterator[Run]:
     """Reserve and supervise until nothing is left, the limit is reached, or one did not succeed."""
-    limit = 1 if options.recent or options.dry_run else options.max_runs
+    once = options.recent or options.ranges or options.dry_run
+    limit = 1 if once else options.max_runs
     for _ in range(limit):
         if bench.watch.stop():
             return
-        run = _reserve(bench, options, chosen)
-        if run is None:
-            return
-        bench.watch.progress(f"run {run.id}: {_sizes(run.snapshots)}")
-        settled = supervise(bench, run)
+        with in_turn(bench) as ours:
+            run = _reserve(bench, options, chosen) if ours else None
+            if run is None:
+                return
+            bench.watch.progress(f"run {run.id}: {_sizes(run.snapshots)}")
+            settled = supervise(bench, run)
         yield settled
         if settled.outcome not in _GOES_ON:
             return
@@ -154,12 +153,7 @@ def _runs(bench: Bench, options: Options, chosen: Sequence[str] | None) -> Itera
 
 def _reserve(bench: Bench, options: Options, chosen: Sequence[str] | None) -> Run | None:
     """Choose what to read and reserve it, in one transaction; None when there is nothing."""
-    request = manual(
-        origin="cli",
-        engine=bench.context.settings.text("engine.name"),
-        focus=options.focus,
-        dry_run=options.dry_run,
-    )
+    request = _request(bench, options)
     run_id = bench.context.ambient.run_id()
     with bench.state.transaction() as connection:
         blocked = {
@@ -175,13 +169,29 @@ def _reserve(bench: Bench, options: Options, chosen: Sequence[str] | None) -> Ru
     return reservations.find(bench.state.connection, run_id)
 
 
+def _request(bench: Bench, options: Options) -> Request:
+    return manual(
+        origin="cli",
+        engine=bench.context.settings.text("engine.name"),
+        focus=options.focus,
+        dry_run=options.dry_run,
+    )
+
+
 def _snapshots(
     bench: Bench, options: Options, candidates: Sequence[Conversation]
 ) -> Sequence[Snapshot]:
     connection, settings = bench.state.connection, bench.context.settings
     one, run = settings.number("snapshot.max_bytes"), settings.number("run.max_bytes")
+    if options.ranges:
+        known = {each.key for each in candidates}
+        return [
+            replace(each, mode="replay") for each in options.ranges if each.conversation in known
+        ]
     if not options.recent:
-        return journal.take(connection, candidates, one, run)
+        parts = [Part(each.key, "advance", each.unreflected_bytes) for each in candidates]
+        asked = Asked(_request(bench, options), bench.context.ambient.clock.now(), tuple(parts))
+        return scheduling.cut(connection, asked, one, run)
     found = [journal.replay(connection, each, options.recent, one) for each in candidates]
     return [each for each in found if each is not None]
 
@@ -190,33 +200,3 @@ def _sizes(snapshots: Sequence[Snapshot]) -> str:
     entries = sum(each.entries for each in snapshots)
     size = sum(each.size for each in snapshots)
     return f"{entries} entries, {size // 1024} KiB of {len(snapshots)} conversation(s)"
-
-
-def _bring_home(bench: Bench) -> Iterator[Run]:
-    """Try again to merge the validated tips that waited for the memory to be free."""
-    for run in reservations.kept(bench.state.connection):
-        if bench.watch.stop():
-            return
-        if run.base is None or run.tip is None or run.branch is None:
-            continue
-        reservations.reopen(bench.state, run.id, bench.who)
-        yield settle(bench, run, _retried(bench, run, run.base, run.tip), None)
-
-
-def _retried(bench: Bench, run: Run, base: str, tip: str) -> Settlement:
-    user = [
-        entry
-        for taken in run.snapshots
-        for entry in user_entries(journal.entries(bench.state.connection, taken))
-    ]
-    work = Validated(run, base, tip, scope_of(run.request.pipeline, tuple(user)))
-    with Reads(bench.context.agent.repo) as reads:
-        verdict = judge_kept(reads, Kept(run.branch or "", base, tip), work.scope)
-    findings = tuple(each.as_json() for each in verdict.findings)
-    if verdict.outcome != "accept":
-        detail = "The kept tip no longer passes validation."
-        return Settlement(Outcome.MERGE_CONFLICT, detail=detail, findings=findings, tip=tip)
-    end = replace(integrate(bench, work), findings=findings)
-    if end.outcome is Outcome.MERGED and run.settlement and run.settlement.kept_ref:
-        bench.git.delete_ref(run.settlement.kept_ref, tip)
-    return end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Any
 
 from reflector.core.errors import SettingsError
 
-Value = str | int | bool
+Value = str | int | float | bool | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,18 @@ class Key:
             return "true or false"
         if isinstance(self.default, int):
             return f"a whole number of at least {self.least}"
+        if isinstance(self.default, float):
+            return f"a number of at least {self.least}"
+        if isinstance(self.default, tuple):
+            return "a list of strings that are not empty"
         return "a string"
+
+    @property
+    def shown(self) -> str:
+        """Write the default as in a settings file."""
+        if isinstance(self.default, tuple):
+            return f"[{', '.join(map(repr, self.default))}]"
+        return str(self.default).lower() if isinstance(self.default, bool) else str(self.default)
 
 
 KEYS: tuple[Key, ...] = (
@@ -45,11 +57,25 @@ KEYS: tuple[Key, ...] = (
     Key("snapshot.max_bytes", 131_072, "Bytes of one conversation that one run reads.", least=1),
     Key("run.max_bytes", 262_144, "Bytes of all conversations that one run reads.", least=1),
     Key("run.timeout_minutes", 30, "Minutes after which a run is stopped.", least=1),
+    Key("journal.exclude", (), "Folders whose conversations are never recorded (patterns)."),
+    Key("journal.headless", True, "Whether sessions without a person are recorded."),  # noqa: FBT003 - a default
+    Key("reflection.enabled", True, "Whether automatic reflections start."),  # noqa: FBT003 - a default
+    Key("trigger.step_count", 25, "Steps of a conversation that start a run; 0 turns this off."),
+    Key("trigger.on_compaction", True, "Whether a compaction starts a run."),  # noqa: FBT003 - a default
+    Key("dream.enabled", True, "Whether idle hours start a dream (not with `rules`)."),  # noqa: FBT003 - a default
+    Key("dream.idle_minutes", 30, "Minutes without an entry that count as idle."),
+    Key("dream.min_hours_between", 24, "Least hours between two dreams."),
+    Key("dream.max_conversations", 5, "Conversations that one dream reads.", least=1),
+    Key("day.max_runs", 40, "Runs a day and slot that call a model."),
+    Key("day.max_cost_usd", 2.0, "Dollars a day for everything that calls a model."),
+    Key("supervisor.max_runs", 2, "Runs of all identities at once on this machine.", least=1),
+    Key("journal.keep_days", 365, "Days after which journal text is aged out; 0 keeps it."),
     Key("prompt.budget_tokens", 2000, "Estimated tokens of the compiled block.", least=300),
     Key("prompt.max_chars", 8000, "Characters of the compiled block.", least=1200),
 )
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
+_DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,4})?\Z")
 _TABLES = {key.name.split(".")[0] for key in KEYS}
 _RESERVED = frozenset({"REFLECTOR_HOME", "REFLECTOR_IDENTITY", "REFLECTOR_CHILD", "REFLECTOR_RUN"})
 
@@ -68,7 +94,22 @@ class Settings:
 
     def number(self, name: str) -> int:
         """Return a numeric setting."""
-        return int(self.values[name])
+        value = self.values[name]
+        return value if isinstance(value, int) else 0
+
+    def money(self, name: str) -> float:
+        """Return a setting that may have a fraction."""
+        value = self.values[name]
+        return float(value) if isinstance(value, int | float) else 0.0
+
+    def flag(self, name: str) -> bool:
+        """Return a setting that is true or false."""
+        return self.values[name] is True
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a setting that is a list of strings."""
+        value = self.values[name]
+        return value if isinstance(value, tuple) else ()
 
 
 def load(files: list[Path], environ: Mapping[str, str]) -> Settings:
@@ -138,16 +179,21 @@ def _flat(file: Path, table: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 def _checked(name: str, value: Any, where: str) -> Value:
     key = _by_name()[name]
+    if isinstance(key.default, tuple) and isinstance(value, list):
+        value = tuple(value)
+    if type(key.default) is float and type(value) is int and abs(value) < 10**15:
+        value = float(value)
     fits = type(value) is type(key.default)
-    if fits and key.choices:
+    if fits and isinstance(value, tuple):
+        fits = all(isinstance(each, str) and each.strip() for each in value)
+    elif fits and key.choices:
         fits = value in key.choices
-    elif fits and type(value) is int:
+    elif fits and type(value) in (int, float):
         fits = value >= key.least
     if not fits:
         raise SettingsError(
             f"{where}: {name} must be {key.expected}, not {value!r}.",
-            hint="Correct the value, or remove it to use the default "
-            f"({str(key.default).lower() if isinstance(key.default, bool) else key.default}).",
+            hint=f"Correct the value, or remove it to use the default ({key.shown}).",
             key=name,
         )
     checked: Value = value
@@ -192,4 +238,8 @@ def _typed(key: Key, text: str) -> Any:
         return {"true": True, "false": False}.get(text.lower(), text)
     if isinstance(key.default, int):
         return int(text) if _WHOLE.match(text) else text
+    if isinstance(key.default, float):
+        return float(text) if _DECIMAL.match(text) else text
+    if isinstance(key.default, tuple):  # as in PATH
+        return [each for each in text.split(os.pathsep) if each]
     return text

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from reflector.core.errors import PausesError
 from reflector.core.run import Run
 from reflector.memory.budget import estimate_tokens
+from reflector.runtime import pauses
+from reflector.runtime.gate import consent, folder_no
+from reflector.runtime.pauses import Pause
 from reflector.runtime.present import conversation_json, run_json
 from reflector.runtime.wiring import Context
-from reflector.store import journal, reservations, sources
+from reflector.store import journal, left_out, reservations, sources
 from reflector.store.journal import Conversation
 from reflector.store.locks import Lock
 from reflector.store.state import State
@@ -29,10 +35,35 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Recording:
+    """What a person said no to. `here` is why this folder's conversations are left out, or ""."""
+
+    paused: Pause | None
+    unreadable: bool
+    excluded: tuple[str, ...]
+    headless: bool
+    here: str
+    left_out: Mapping[str, int]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the machine form."""
+        return {
+            "recording": self.paused is None and not self.unreadable,
+            "paused_since": self.paused.since if self.paused else None,
+            "paused_until": (self.paused.until or None) if self.paused else None,
+            "excluded": list(self.excluded),
+            "headless": self.headless,
+            "here": self.here or None,
+            "left_out": dict(self.left_out),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """Everything that `status` shows."""
 
     context: Context
+    recording: Recording
     git: Glance
     documents: int
     system_tokens: int
@@ -59,6 +90,7 @@ class Status:
                     path.encode("utf-8", "replace").decode() for path in self.git.dirty
                 ],
             },
+            "consent": self.recording.as_json(),
             "active": [run_json(run) for run in self.active],
             "pending": [],
             "park": {
@@ -116,6 +148,7 @@ def status(context: Context) -> Status:
         active = tuple(reservations.active(connection))
         return Status(
             context=context,
+            recording=_recording(context, state),
             git=git,
             documents=sum(path.endswith(".md") for path in files),
             system_tokens=sum(map(estimate_tokens, bodies)),
@@ -127,10 +160,44 @@ def status(context: Context) -> Status:
         )
 
 
+def _recording(context: Context, state: State) -> Recording:
+    paused, here, unreadable = None, None, False
+    try:
+        given = consent(context)
+    except PausesError:
+        unreadable = True
+    else:
+        paused = pauses.holding(given.pauses, context.ambient.now())
+        here = folder_no(given, _working_directory(), context.home.path)
+    return Recording(
+        paused=paused,
+        unreadable=unreadable,
+        excluded=context.settings.texts("journal.exclude"),
+        headless=context.settings.flag("journal.headless"),
+        here=here or "",
+        left_out=left_out.counts(state.connection),
+    )
+
+
+def _working_directory() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:  # it was deleted
+        return "/"
+
+
+def _pauses(context: Context) -> Iterator[Problem]:
+    try:
+        pauses.read(context.home)
+    except PausesError as error:
+        yield Problem(error.code, error.message, error.hint)
+
+
 def _problems(
     context: Context, state: State, git: Glance, active: tuple[Run, ...]
 ) -> list[Problem]:
-    found = [_degraded(*each) for each in sources.degraded(state.connection)]
+    found = [*_pauses(context)]
+    found += [_degraded(*each) for each in sources.degraded(state.connection)]
     if git.branch != "main":
         found.append(
             Problem(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, assert_never
 
-from reflector.core.errors import GitError, ReflectorError, StateError
+from reflector.core.errors import GitError, ReflectorError, RunFailedError, StateError
 from reflector.core.run import Outcome, Phase, Reason, Run, Settlement
 from reflector.memory.rules import Verdict
 from reflector.runtime import log as events
@@ -52,6 +52,8 @@ def _from_error(error: ReflectorError) -> Settlement:
     cause = error.__cause__
     if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
         return failed(Reason.DISK_FULL, detail)
+    if isinstance(error, RunFailedError):  # the child could not be started
+        return failed(Reason.SPAWN_FAILED, detail)
     return failed(Reason.GIT_FAILED if isinstance(error, GitError) else Reason.CHILD_EXIT, detail)
 
 
@@ -151,6 +153,7 @@ class _Work:
         after = self._administration()
         repo = self.bench.context.agent.repo
         fair = administration.main_moved_fairly(repo, before, after, base, tip)
+        fair = fair or _went_back(repo, before, after)
         allowed = administration.Allowed(place.branch, main_moved=fair)
         altered = administration.compare(before, after, allowed)
         if altered:
@@ -228,6 +231,15 @@ class _Work:
 
     def settle(self, end: Settlement) -> Run:
         return settle(self.bench, self.run, replace(end, usage=self.usage), self.place)
+
+
+def _went_back(repo: Path, before: Administration, after: Administration) -> bool:
+    """Tell whether main was reset to an older commit: integration refuses then, and says why."""
+    old, new = (each.facts.get(f"ref:{administration.MAIN}", "") for each in (before, after))
+    if not old or not new or new.startswith("->"):
+        return False
+    with Reads(repo) as reads:
+        return reads.is_ancestor(new, old)
 
 
 def read_result(folder: Path) -> dict[str, Any] | None:

@@ -49,20 +49,38 @@ class Context:
             )
 
 
+def find_home(home: str | None = None) -> Home:
+    """Open the home alone, without the settings: what it holds for every identity."""
+    return open_home(_home(home or os.environ.get("REFLECTOR_HOME")))
+
+
 def context(home: str | None = None, identity: str | None = None) -> Context:
     """Build the context of this process. Arguments are flags and win over the environment."""
     environ = dict(os.environ)
-    found = open_home(_home(home or environ.get("REFLECTOR_HOME")))
+    found = find_home(home)
     settings = load([found.settings], environ)
     name = identity or environ.get("REFLECTOR_IDENTITY") or resolve(settings, Path.cwd)
-    agent = found.agent(name)
+    return _for_agent(system(), environ, found, found.agent(name))
+
+
+def of_agent(known: Context, agent: AgentHome) -> Context:
+    """Return the context of one identity of the same home."""
+    return _for_agent(known.ambient, known.environ, known.home, agent)
+
+
+def context_for(known: Context, cwd: str) -> Context:
+    """Return the context of whoever works in `cwd`, in the same home."""
+    environ = known.environ
+    settings = load([known.home.settings], environ)
+    name = environ.get("REFLECTOR_IDENTITY") or resolve(settings, lambda: Path(cwd or "/"))
+    return _for_agent(known.ambient, environ, known.home, known.home.agent(name))
+
+
+def _for_agent(
+    ambient: Ambient, environ: Mapping[str, str], home: Home, agent: AgentHome
+) -> Context:
     own = agent.path / "config.toml"
-    return Context(system(), environ, found, agent, load([found.settings, own], environ))
-
-
-def inherited() -> Mapping[str, str]:
-    """Return the environment of this process, for a child that builds its own git door."""
-    return dict(os.environ)
+    return Context(ambient, environ, home, agent, load([home.settings, own], environ))
 
 
 def _home(chosen: str | None) -> Path:

@@ -67,9 +67,12 @@ class AgentHome:
         return self.path / "logs" / "reflector.log"
 
     def create(self) -> None:
-        """Make the identity's folders; safe to repeat."""
+        """Make the identity's folders and note its name; safe to repeat."""
         for folder in ("runs", "worktrees", "locks", "logs"):
             make_folder(self.path / folder)
+        name = self.path / "identity"
+        if not name.exists():
+            write_atomic(name, self.identity.encode("utf-8", "surrogateescape"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,20 @@ class Home:
     def agent(self, identity: str) -> AgentHome:
         """Return the place of an identity, whether it exists or not."""
         return AgentHome(identity, self.path / "agents" / slug(identity))
+
+    def create(self) -> None:
+        """Make the folders that all identities share; safe to repeat."""
+        for folder in ("agents", "locks", "spool"):
+            make_folder(self.path / folder)
+
+    def agents(self) -> list[AgentHome]:
+        """Return every identity that was made here, by its noted name."""
+        found = []
+        for name in sorted(self.path.glob("agents/*/identity")):
+            raw = read_regular(name, 4096)
+            if raw:
+                found.append(AgentHome(raw.decode("utf-8", "surrogateescape"), name.parent))
+        return found
 
     @property
     def settings(self) -> Path:
@@ -203,8 +220,11 @@ def read_regular(path: Path, limit: int) -> bytes | None:
         return None
     except OSError as error:
         raise _unusable(path, error) from error
-    with os.fdopen(descriptor, "rb") as stream:
-        status = os.fstat(stream.fileno())
+    try:
+        status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_size > limit:
             raise HomeError(f"{path} is not a regular file of at most {limit} bytes.")
-        return stream.read(limit + 1)[:limit]
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            return stream.read(limit)
+    finally:
+        os.close(descriptor)

@@ -278,23 +278,6 @@ def backlog(
     ]
 
 
-def take(
-    connection: sqlite3.Connection, which: Sequence[Conversation], max_bytes: int, run_bytes: int
-) -> tuple[Snapshot, ...]:
-    """Cut one snapshot per conversation, in order, until a run is full."""
-    taken: list[Snapshot] = []
-    for each in which:
-        if each.unreflected_bytes <= 0:
-            continue
-        found = snapshot(connection, each, max_bytes)
-        if found is None:
-            continue
-        if taken and sum(one.size for one in taken) + found.size > run_bytes:
-            break
-        taken.append(found)
-    return tuple(taken)
-
-
 def entries(connection: sqlite3.Connection, taken: Snapshot) -> list[Entry]:
     """Return the entries of a snapshot, in order. Hidden rows are left out."""
     rows = connection.execute(
@@ -360,3 +343,15 @@ def count(state: State) -> int:
     """Return how many entries the journal holds."""
     found: int = state.connection.execute("SELECT count(*) FROM entries").fetchone()[0]
     return found
+
+
+def age_out(connection: sqlite3.Connection, before: str) -> int:
+    """Empty the texts of entries that the cursor has passed and that are older than `before`."""
+    done = connection.execute(
+        "UPDATE entries SET text = '', arguments = '', result = NULL "
+        "WHERE at < ? AND (text <> '' OR arguments <> '' OR result IS NOT NULL) "
+        "AND sequence <= (SELECT cursor FROM conversations "
+        "                 WHERE conversations.id = entries.conversation)",
+        (before,),
+    )
+    return done.rowcount

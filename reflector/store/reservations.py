@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import get_args
 
 from reflector.core.errors import BusyError, NotFoundError, StateError
@@ -117,8 +117,17 @@ def _change(
         raise BusyError(f"Run {run_id} is no longer in phase {phase} under this owner.")
 
 
-def settle(state: State, run_id: str, token: str, end: Settlement, now: str) -> None:
+def settle(
+    state: State,
+    run_id: str,
+    token: str,
+    end: Settlement,
+    now: str,
+    also: Callable[[sqlite3.Connection], None] | None = None,
+) -> None:
     """Record how a run ended and move the cursors, in one transaction.
+
+    `also` writes in the same transaction what else the end means.
 
     A dry run never moves a cursor. Raises BusyError when the run is not ours any more.
     """
@@ -147,6 +156,8 @@ def settle(state: State, run_id: str, token: str, end: Settlement, now: str) -> 
         if consumes(end.outcome) and not done[0]["dry_run"]:
             for each in _snapshots(connection, run_id):
                 consume(connection, each)
+        if also is not None:
+            also(connection)
 
 
 def reopen(state: State, run_id: str, who: Owner) -> None:
@@ -180,6 +191,26 @@ def adopt(state: State, run_id: str, who: Owner) -> None:
             "WHERE id = ? AND state = 'active'",
             (who.token, who.host, who.boot, who.pid, run_id),
         )
+
+
+def unowned(connection: sqlite3.Connection, slot: str) -> str | None:
+    """Return the id of the slot's reserved run that no supervisor has confirmed yet."""
+    row = connection.execute(
+        "SELECT id FROM runs WHERE slot = ? AND state = 'active' AND phase = 'reserved' "
+        "AND token = ''",
+        (slot,),
+    ).fetchone()
+    return row["id"] if row else None
+
+
+def note_calls_model(connection: sqlite3.Connection, run_id: str, calls: bool) -> None:  # noqa: FBT001 - a value, not a mode
+    """Note whether a run costs something, for the limits of the day."""
+    connection.execute("UPDATE runs SET calls_model = ? WHERE id = ?", (calls, run_id))
+
+
+def abandoned(connection: sqlite3.Connection, slot: str) -> list[Run]:
+    """Return the slot's active run if it had an owner: to the holder of the lock, a dead one."""
+    return _runs(connection, "state = 'active' AND token <> '' AND slot = ?", slot)
 
 
 def active(connection: sqlite3.Connection, slot: str | None = None) -> list[Run]:

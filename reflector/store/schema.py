@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 
 FIRST = """
 CREATE TABLE conversations (
@@ -23,6 +23,7 @@ CREATE TABLE conversations (
   pending_compaction TEXT,
   consecutive_failures INTEGER NOT NULL DEFAULT 0,
   next_eligible_at TEXT,
+  suspect TEXT,
   last_at TEXT NOT NULL DEFAULT '',
   hidden INTEGER NOT NULL DEFAULT 0
 ) STRICT;
@@ -89,6 +90,11 @@ CREATE TABLE runs (
   engine TEXT NOT NULL,
   model TEXT NOT NULL DEFAULT '',
   dry_run INTEGER NOT NULL DEFAULT 0,
+  recent_n INTEGER NOT NULL DEFAULT 0,
+  target TEXT NOT NULL DEFAULT '',
+  over_budget INTEGER NOT NULL DEFAULT 0,
+  calls_model INTEGER NOT NULL DEFAULT 0,
+  parts TEXT NOT NULL DEFAULT '[]',
   sandboxed INTEGER NOT NULL DEFAULT 0,
   token TEXT NOT NULL,
   owner_host TEXT NOT NULL,
@@ -110,6 +116,23 @@ CREATE TABLE runs (
   kept_ref TEXT,
   CHECK ((state = 'settled') = (outcome IS NOT NULL))
 ) STRICT;
+CREATE TABLE set_aside (
+  run TEXT NOT NULL REFERENCES runs (id),
+  conversation TEXT NOT NULL,
+  first_entry TEXT NOT NULL,
+  last_entry TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  at TEXT NOT NULL,
+  PRIMARY KEY (run, conversation)
+) STRICT;
+CREATE TABLE parks (
+  route TEXT PRIMARY KEY,
+  state TEXT NOT NULL
+) STRICT;
+CREATE TABLE marks (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT;
 CREATE UNIQUE INDEX one_active_run_per_slot ON runs (slot) WHERE state = 'active';
 CREATE UNIQUE INDEX one_pending_run_per_pipeline ON runs (pipeline) WHERE state = 'pending';
 CREATE TABLE run_snapshots (
@@ -128,5 +151,22 @@ CREATE TABLE run_snapshots (
 ) STRICT;
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST,)
+SECOND = """
+ALTER TABLE conversations ADD COLUMN here TEXT NOT NULL DEFAULT '';
+CREATE TABLE left_out (
+  conversation TEXT NOT NULL,
+  entry TEXT NOT NULL,
+  why TEXT NOT NULL,
+  PRIMARY KEY (conversation, entry)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX left_out_entries ON left_out (entry);
+CREATE TABLE silences (
+  conversation TEXT NOT NULL,
+  since TEXT NOT NULL,
+  until TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX silences_of_conversation ON silences (conversation);
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND)
 """`MIGRATIONS[n]` brings a database from version n to n + 1. Forward only."""

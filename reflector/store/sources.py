@@ -124,3 +124,9 @@ def degraded(connection: sqlite3.Connection) -> list[tuple[str, str]]:
     """Return the files that could not be read the last time, each with its reason."""
     rows = connection.execute("SELECT path, degraded FROM sources WHERE degraded <> ''")
     return [(row["path"], row["degraded"]) for row in rows]
+
+
+def read_at(connection: sqlite3.Connection, path: str) -> str:
+    """Return when a file was read the last time, "" if it never was."""
+    row = connection.execute("SELECT read_at FROM sources WHERE path = ?", (path,)).fetchone()
+    return row["read_at"] if row else ""

@@ -1,20 +1,265 @@
-"""The entry point: quick answers with the standard library only, all else goes to the CLI."""
+"""The entry point of every hook and command: what must be quick needs no library at all.
+
+Harnesses start this on every turn, so the hook path imports only modules that are built into the
+interpreter, reads no settings and no database, and never fails: whatever happens, it exits with 0.
+`bin/reflector` in the home runs this very file with `python -IS`; the installed command runs
+`main`. A hook does three things: it appends one line to the spool, prints the cached block where
+the event takes one, and starts the drainer when nobody is draining.
+"""
 
 from __future__ import annotations
 
 import sys
 
+_LONGEST_LINE = 4096
+_LONGEST_INPUT = 1 << 22
+_SECONDS = 0.15
+_SECONDS_INJECTING = 0.4
+INJECTING = ("SessionStart", "UserPromptSubmit", "BeforeAgent")
+
 
 def main() -> int:
     """Run the command in `sys.argv` and return its exit code."""
-    if sys.argv[1:] in (["--version"], ["-V"]):
+    words = sys.argv[1:]
+    if words[:1] == ["hook"] and len(words) == 3:
+        return hook(words[1], words[2])
+    if sys.flags.no_site:  # started by the launcher: only a hook can do without our packages
+        import posix  # noqa: PLC0415
+
+        posix.execv(sys.executable, [sys.executable, "-I", "-m", "reflector", *words])
+    if words in (["--version"], ["-V"]):
         from reflector import __version__  # noqa: PLC0415
 
         sys.stdout.write(f"reflector {__version__}\n")
         return 0
     from reflector.surface.cli.main import main as command  # noqa: PLC0415 - argparse is not free
 
-    return command(sys.argv[1:])
+    return command(words)
+
+
+def hook(harness: str, event: str) -> int:
+    """Do a hook's three acts. Always returns 0: a hook never breaks its harness."""
+    try:
+        import posix  # noqa: PLC0415
+
+        environ = posix.environ
+        if not environ.get(b"REFLECTOR_CHILD"):  # else our own child: memory would feed on itself
+            _limit(_SECONDS_INJECTING if event in INJECTING else _SECONDS)
+            home = environ.get(b"REFLECTOR_HOME") or environ.get(b"HOME", b"") + b"/.reflector"
+            _acts(home, harness, event)
+    except Exception:  # noqa: BLE001 - whatever it is, the agent's turn goes on
+        return 0
+    return 0
+
+
+def _limit(seconds: float) -> None:
+    """End this process quietly when it takes too long."""
+    import _signal  # type: ignore[import-not-found]  # noqa: PLC0415
+    import posix  # noqa: PLC0415
+
+    def end(_number: int, _frame: object) -> None:
+        posix._exit(0)  # noqa: SLF001 - the public door, os._exit, costs the import of os
+
+    _signal.signal(_signal.SIGALRM, end)
+    _signal.setitimer(_signal.ITIMER_REAL, seconds)
+
+
+def _acts(home: bytes, harness: str, event: str) -> None:
+    given = _stdin()
+    cwd = _text(given, "cwd")
+    gate = _gate(home)
+    if not _recorded(gate, cwd):
+        return
+    _spool(home, harness, event, given)
+    if event in INJECTING:
+        _inject(home, gate, cwd)
+    _drain(home)
+
+
+def _stdin() -> dict[str, object]:
+    """Read the payload with the C scanner that `json` is built on, without importing `json`."""
+    import _json  # noqa: PLC0415
+    import posix  # noqa: PLC0415
+
+    class Context:
+        strict = False
+        object_hook = object_pairs_hook = None
+        parse_float = float
+        parse_int = int
+        parse_constant = str
+        memo: dict[str, str] = {}  # noqa: RUF012 - what the C scanner asks for
+
+    parts: list[bytes] = []
+    size = 0
+    while size < _LONGEST_INPUT and (chunk := posix.read(0, 1 << 16)):
+        parts.append(chunk)
+        size += len(chunk)
+    text = b"".join(parts).decode("utf-8-sig", "replace").lstrip()
+    value, _end = _json.make_scanner(Context)(text, 0)  # type: ignore[arg-type]
+    return value if isinstance(value, dict) else {}
+
+
+def _text(given: dict[str, object], name: str) -> str:
+    value = given.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _gate(home: bytes) -> list[tuple[str, str]]:
+    """Return the lines of `hook.gate`, each a word and the rest. None of them: nothing is set."""
+    raw = _read(home + b"/hook.gate")
+    lines = raw.decode("utf-8", "replace").split("\n")
+    return [(word, rest) for word, _, rest in (line.partition(" ") for line in lines) if rest]
+
+
+def _recorded(gate: list[tuple[str, str]], cwd: str) -> bool:
+    import time  # noqa: PLC0415
+
+    for word, rest in gate:
+        if word == "paused" and (rest == "-" or float(rest) > time.time()):
+            return False
+        if word == "exclude" and _matches(rest, cwd):
+            return False
+    return True
+
+
+def _matches(pattern: str, cwd: str) -> bool:
+    """Match a folder or anything above it against a pattern in which `*` stands for anything."""
+    folder = cwd
+    while folder:
+        if _glob(pattern, folder):
+            return True
+        folder = folder.rpartition("/")[0]
+    return False
+
+
+def _glob(pattern: str, text: str) -> bool:
+    parts = pattern.split("*")
+    if len(parts) == 1:
+        return pattern == text
+    if not text.startswith(parts[0]):
+        return False
+    here = len(parts[0])
+    for part in parts[1:-1]:
+        found = text.find(part, here)
+        if found < 0:
+            return False
+        here = found + len(part)
+    return len(text) - here >= len(parts[-1]) and text.endswith(parts[-1])
+
+
+def _spool(home: bytes, harness: str, event: str, given: dict[str, object]) -> None:
+    """Append one line to today's file. One write on O_APPEND stays whole between processes."""
+    import posix  # noqa: PLC0415
+    import time  # noqa: PLC0415
+    from _json import encode_basestring_ascii as quoted  # noqa: PLC0415
+
+    fields = {"time": f"{time.time():.3f}", "harness": harness, "event": event}
+    for name in ("session_id", "transcript_path", "prompt_id", "cwd", "reason", "source"):
+        if value := _text(given, name):
+            fields[name] = value
+    # A turn that ends while background work runs has not settled.
+    if given.get("background_tasks"):
+        fields["busy"] = "1"
+    body = ",".join(f"{quoted(name)}:{quoted(value)}" for name, value in fields.items())
+    line = f"{{{body}}}\n".encode("ascii")
+    if len(line) > _LONGEST_LINE:
+        return
+    folder = home + b"/spool"
+    day = b"%s/%d-%02d-%02d.jsonl" % (folder, *time.gmtime()[:3])
+    flags = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
+    descriptor = posix.open(day, flags, 0o600)
+    posix.write(descriptor, line)
+    posix.close(descriptor)
+
+
+def _inject(home: bytes, gate: list[tuple[str, str]], cwd: str) -> None:
+    """Print the cached block if what it was made of is still what is there."""
+    import posix  # noqa: PLC0415
+
+    agent = home + b"/agents/" + _agent(gate, cwd).encode("utf-8", "surrogateescape")
+    stamps, _, block = _read(agent + b"/block").partition(b"\n\n")
+    for stamp in stamps.split(b"\n"):
+        kind, _, rest = stamp.partition(b" ")
+        if kind == b"main" and _main(agent) != rest:
+            return
+        if kind == b"file":
+            facts, _, path = rest.partition(b" ")
+            if _facts(path) != facts:
+                return
+    posix.write(1, block)
+
+
+def _agent(gate: list[tuple[str, str]], cwd: str) -> str:
+    best, found = -1, ""
+    for word, rest in gate:
+        name, _, prefix = rest.partition(" ")
+        if word == "default" and best < 0:
+            found = name
+        inside = cwd == prefix or cwd.startswith(prefix.rstrip("/") + "/")
+        if word == "identity" and inside and len(prefix) > best:
+            best, found = len(prefix), name
+    return found
+
+
+def _main(agent: bytes) -> bytes:
+    git = agent + b"/repo/.git/"
+    loose = _read(git + b"refs/heads/main").strip()
+    if loose:
+        return loose
+    for line in _read(git + b"packed-refs").split(b"\n"):
+        if line.endswith(b" refs/heads/main"):
+            return line.split(b" ")[0]
+    return b""
+
+
+def _facts(path: bytes) -> bytes:
+    import posix  # noqa: PLC0415
+
+    try:
+        found = posix.stat(path)
+    except OSError:
+        return b"-"
+    return b"%d.%d.%d.%d.%d" % (
+        found.st_dev,
+        found.st_ino,
+        found.st_size,
+        found.st_mtime_ns,
+        found.st_ctime_ns,
+    )
+
+
+def _read(path: bytes) -> bytes:
+    import posix  # noqa: PLC0415
+
+    try:
+        descriptor = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    except OSError:
+        return b""
+    parts: list[bytes] = []
+    while chunk := posix.read(descriptor, 1 << 16):
+        parts.append(chunk)
+    posix.close(descriptor)
+    return b"".join(parts)
+
+
+def _drain(home: bytes) -> None:
+    """Start the drainer in a session of its own unless somebody is draining; do not wait."""
+    import fcntl  # noqa: PLC0415
+    import posix  # noqa: PLC0415
+
+    flags = posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC
+    lock = posix.open(home + b"/locks/ingest.lock", flags, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return
+    posix.close(lock)
+    nothing = [
+        (posix.POSIX_SPAWN_OPEN, number, "/dev/null", posix.O_RDWR, 0) for number in (0, 1, 2)
+    ]
+    words: list[bytes | str] = [sys.executable, "-I", "-m", "reflector", "event", "--drain"]
+    words += ["--home", home]
+    posix.posix_spawn(sys.executable, words, posix.environ, file_actions=nothing, setsid=True)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from reflector.core.errors import GitError, RefMovedError
 from reflector.vcs.port import ref_name
+from reflector.vcs.reads import Reads
 from reflector.vcs.scrub import OLDEST, TIMEOUT_SECONDS, Scrubbed
 
 try:
@@ -188,11 +189,27 @@ class Porcelain:
 
         Refuses (`GitError`, nothing touched) rather than overwrites. `dry_run` only asks.
         """
+        if dry_run and self._surely_follows(old, new, index):
+            return
         asked = ["-n"] if dry_run else []
         words = ["read-tree", *asked, "-m", "-u", _sha(old), _sha(new)]
         code, _, err = self._run(words, {"GIT_INDEX_FILE": str(index.resolve())})
+        if code != 0 and not dry_run:
+            # Saved again without a change: `_surely_follows` looks at content, git at times first.
+            self.refresh(index)
+            code, _, _ = self._run(words, {"GIT_INDEX_FILE": str(index.resolve())})
         if code != 0:
             raise GitError("The working files cannot follow the merge.", detail=err)
+
+    def _surely_follows(self, old: str, new: str, index: Path) -> bool:
+        """Tell without starting git whether it would say yes; False is no answer."""
+        with Reads(self.repo) as reads:
+            if "core.sparsecheckout" in reads.settings(self.git_dir / "config"):
+                return False
+            changed, after = reads.changed(old, new), reads.tree(new)
+            leaves = (after.find(path) for path in changed)
+            plain = all(leaf is None or leaf.regular for leaf in leaves)
+            return plain and reads.surely_free(changed, index, old)
 
     def refresh(self, index: Path) -> None:
         """Compare touched but unchanged files by content, so that they do not count as changed."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import functools
+import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 import pygit2
-from pygit2.enums import ConfigLevel, DiffOption, RepositoryOpenFlag, SortMode
+from pygit2.enums import ConfigLevel, RepositoryOpenFlag, SortMode
 from pygit2.enums import FileStatus as Flag
 
 from reflector.core.ambient import stamp
 from reflector.core.errors import GitError, NotFoundError, RefMovedError
-from reflector.memory.tree import Listed, Tree
+from reflector.memory.tree import EXECUTABLE, FILE, Leaf, Listed, Tree, changes
 from reflector.vcs.port import (
     IN_PROGRESS,
     CommitInfo,
@@ -225,9 +227,9 @@ class Reads:
     @_door
     def changed(self, old: str, new: str) -> tuple[str, ...]:
         """Return the paths that differ between two commits or trees; a rename counts as both."""
-        before, after = (self._repository[sha].peel(pygit2.Tree) for sha in (old, new))
-        deltas = before.diff_to_tree(after, flags=DiffOption.INCLUDE_TYPECHANGE).deltas
-        return tuple(sorted({_text(delta.new_file.raw_path) for delta in deltas}))
+        # Not the library's own comparison: that one reads every folder, changed or not.
+        trees = [str(self._repository[sha].peel(pygit2.Tree).id) for sha in (old, new)]
+        return tuple(each.path for each in changes(*(Tree(oid, self) for oid in trees)))
 
     @_door
     def file(self, commit: str, path: str) -> bytes | None:
@@ -239,17 +241,17 @@ class Reads:
     @_door
     def status(self) -> FileStatus:
         """Tell what differs from HEAD. Untracked files are always included, ignored ones never."""
-        flags = self._repository.status(untracked_files="all")
-        return FileStatus(
-            staged=_with(flags, _STAGED),
-            unstaged=_with(flags, _UNSTAGED),
-            untracked=_with(flags, Flag.WT_NEW),
-        )
+        return _status(self._repository.status(untracked_files="all"))
 
     @_door
+    def status_and_ignored(self) -> tuple[FileStatus, tuple[str, ...]]:
+        """Return the status, and the ignored files and folders that exist, in one look."""
+        flags = self._repository.status(untracked_files="all", ignored=True)
+        return _status(flags), _with(flags, Flag.IGNORED)
+
     def ignored(self) -> tuple[str, ...]:
         """Return the ignored files and folders that exist."""
-        return _with(self._repository.status(untracked_files="all", ignored=True), Flag.IGNORED)
+        return self.status_and_ignored()[1]
 
     @_door
     def occupied(self, paths: Sequence[str]) -> tuple[str, ...]:
@@ -257,8 +259,30 @@ class Reads:
 
         Ignored files count too: `git read-tree` overwrites those without a word.
         """
-        self._repository.index.read(force=True)
-        return tuple(path for path in paths if self._is_occupied(path))
+        index, head = self._repository.index, self.tree(self.resolve("HEAD") or "")
+        index.read(force=False)
+        doubted = (path for path in paths if not self._surely_free(path, index, head))
+        return tuple(filter(self._is_occupied, doubted))
+
+    @_door
+    def surely_free(self, paths: Sequence[str], index: Path, commit: str) -> bool:
+        """Tell whether all paths are as the commit has them, here and in `index`, or unused."""
+        entries, tree = pygit2.Index(str(index)), self.tree(commit)
+        free = all(self._surely_free(path, entries, tree) for path in paths)
+        return free and entries.conflicts is None
+
+    def _surely_free(self, path: str, index: pygit2.Index, tree: Tree) -> bool:
+        """Look at one file, by content: the library's status of one goes through all of them."""
+        place, leaf = self.path / path, tree.find(path)
+        if any(up.is_symlink() or up.is_file() for up in place.parents[: path.count("/")]):
+            return False
+        if path not in index:
+            return leaf is None and not os.path.lexists(place)
+        known = Leaf(path, int(index[path].mode), str(index[path].id))
+        if leaf != known or place.is_symlink() or not place.is_file():
+            return False
+        mode = EXECUTABLE if place.stat().st_mode & stat.S_IXUSR else FILE
+        return known.mode == mode and str(pygit2.hashfile(str(place))) == known.oid
 
     def _is_occupied(self, path: str) -> bool:
         if self._tracked(path):
@@ -351,6 +375,25 @@ class Reads:
         self._assert_at(branch, tip).set_target(pygit2.Oid(hex=made), message.split("\n", 1)[0])
         return made
 
+    @_door
+    def delete_branch(self, branch: str, expected: str) -> None:
+        """Delete a branch that is at `expected`; raise `RefMovedError` if it is not."""
+        ref = self._repository.lookup_reference(ref_name(f"refs/heads/{branch}"))
+        if str(ref.target) != expected:
+            raise RefMovedError(f"{branch} is not where it was.", ref=ref.name)
+        ref.delete()  # compares once more, under the lock of the ref
+
+    @_door
+    def add_worktree(self, path: Path, branch: str, base: str) -> None:
+        """Check `base` out at `path` on the new `branch`; on failure the branch goes again."""
+        name = ref_name(f"refs/heads/{branch}")
+        made = self._repository.references.create(name, pygit2.Oid(hex=base))
+        try:
+            self._repository.add_worktree(path.name, str(path), made)
+        except BaseException:
+            made.delete()
+            raise
+
     def _assert_at(self, branch: str, tip: str) -> pygit2.Reference:
         name = ref_name(f"refs/heads/{branch}")
         head = self.head()
@@ -365,7 +408,7 @@ class Reads:
 
     def _stage(self, folders: Sequence[str]) -> None:
         index = self._repository.index
-        index.read(force=True)
+        index.read(force=False)
         status = self.status()
         below = tuple(f"{folder.rstrip('/')}/" for folder in folders)
         fresh = [p for p in status.untracked if p in folders or p.startswith(below)]
@@ -382,6 +425,14 @@ class Reads:
 
 def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
+
+
+def _status(flags: dict[str, int]) -> FileStatus:
+    return FileStatus(
+        staged=_with(flags, _STAGED),
+        unstaged=_with(flags, _UNSTAGED),
+        untracked=_with(flags, Flag.WT_NEW),
+    )
 
 
 def _with(flags: dict[str, int], wanted: Flag) -> tuple[str, ...]:

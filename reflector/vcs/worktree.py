@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +15,13 @@ from reflector.vcs.port import FileStatus, Head
 from reflector.vcs.reads import Reads
 
 BRANCHES = "memory/reflection-"
+
+_ODD = (
+    *("core.attributesfile", "core.eol", "core.sparsecheckout", "core.symlinks"),
+    *("extensions.", "filter.", "include"),
+)
+_SMALL_INDEX = 32_768
+"""Bytes of the index of about 300 documents. Up to there the library checks out sooner than git."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +81,38 @@ def planned(repo: Path, folder: Path, epoch: int, run_id: str, base: str) -> Wor
 def create(git: Porcelain, worktree: Worktree) -> None:
     """Check the base out on the reserved branch. On failure neither branch nor folder is left."""
     worktree.path.parent.mkdir(parents=True, exist_ok=True)
-    git.worktree_add(worktree.path, worktree.branch, worktree.base)
+    if not _created_by_library(git, worktree):
+        git.worktree_add(worktree.path, worktree.branch, worktree.base)
     if not (worktree.git_dir / "HEAD").is_file():
         # git numbers the administration when its name is taken by another path.
         git.worktree_remove(worktree.path, force=True)
         git.branch_delete(worktree.branch, worktree.base)
         raise GitError(f"The administration of {worktree.path} is not where it belongs.")
+
+
+def _created_by_library(git: Porcelain, worktree: Worktree) -> bool:
+    """Create a small worktree without starting git. False: nothing was made, git has to see to it."""
+    index = git.git_dir / "index"
+    if any(map(os.path.lexists, (worktree.path, worktree.git_dir))) or not index.is_file():
+        return False
+    if index.stat().st_size > _SMALL_INDEX:
+        return False
+    try:
+        with Reads(git.repo) as reads:
+            if not _writes_plainly(reads.settings(git.git_dir / "config")):
+                return False
+            reads.add_worktree(worktree.path, worktree.branch, worktree.base)
+    except GitError:
+        for place in (worktree.path, worktree.git_dir):
+            shutil.rmtree(place, ignore_errors=True)
+        return False
+    return True
+
+
+def _writes_plainly(settings: Mapping[str, tuple[str, ...]]) -> bool:
+    """Tell whether no setting changes what a checkout writes: git has options that win, we do not."""
+    plain = set(settings.get("core.autocrlf", ())) <= {"false"}
+    return plain and not any(name.startswith(_ODD) for name in settings)
 
 
 def inspect(repo: Path, worktree: Worktree) -> Inspected | Missing:
@@ -87,7 +124,7 @@ def inspect(repo: Path, worktree: Worktree) -> Inspected | Missing:
     except GitError as error:
         return Missing(tip, error.message)
     with reads:
-        return Inspected(reads.head(), tip, reads.status(), reads.ignored())
+        return Inspected(reads.head(), tip, *reads.status_and_ignored())
 
 
 def close(git: Porcelain, worktree: Worktree, expected: str | None) -> None:
@@ -95,11 +132,33 @@ def close(git: Porcelain, worktree: Worktree, expected: str | None) -> None:
 
     The caller has kept or given up what is in it: files go unasked. Safe to repeat.
     """
-    if worktree.path.exists() and git.registered(worktree.path):
-        git.worktree_remove(worktree.path, force=True)
-    else:
-        git.forget_worktree(worktree.path)
+    if not _removed_by_hand(worktree):
+        if worktree.path.exists() and git.registered(worktree.path):
+            git.worktree_remove(worktree.path, force=True)
+        else:
+            git.forget_worktree(worktree.path)
     with Reads(git.repo) as parent:
         found = parent.resolve(f"refs/heads/{worktree.branch}")
-    if found is not None and expected is not None:
-        git.branch_delete(worktree.branch, expected)
+        if found is not None and expected is not None:
+            parent.delete_branch(worktree.branch, expected)
+
+
+def _removed_by_hand(worktree: Worktree) -> bool:
+    """Remove folder and registration, in git's order and without starting it.
+
+    False when anything is not as `create` left it: then git has to judge. Its lock file is respected.
+    """
+    own, link = worktree.git_dir / "gitdir", worktree.path / ".git"
+    try:
+        there = Path(own.read_text("utf-8", "surrogateescape").strip())
+        back = Path(link.read_text("utf-8", "surrogateescape").removeprefix("gitdir: ").strip())
+        paired = there.samefile(link) and back.samefile(worktree.git_dir)
+        if not paired or worktree.path.is_symlink() or (worktree.git_dir / "locked").exists():
+            return False
+        shutil.rmtree(worktree.path)
+        shutil.rmtree(worktree.git_dir)
+        with contextlib.suppress(OSError):  # other worktrees are registered
+            worktree.git_dir.parent.rmdir()
+    except OSError:
+        return False
+    return True

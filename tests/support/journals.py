@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from reflector.core.ambient import SystemClock
 from reflector.core.entry import ConversationKey, Entry, Kind
 from reflector.core.run import Request
@@ -56,6 +58,20 @@ def tool(name: str, block: int = 1, result: str | None = "ok") -> Entry:
 
 def reasoning(name: str, block: int = 0) -> Entry:
     return Entry(f"claude-code:{name}:{block}", name, Kind.REASONING, "[reasoning]")
+
+
+def talk(turns: int, prefix: str = "m") -> list[Entry]:
+    """Each turn: a person's row, an answer in three blocks, the second one a tool call."""
+    return [
+        entry
+        for turn in range(turns)
+        for entry in (
+            user(f"{prefix}{turn}u"),
+            assistant(f"{prefix}{turn}a"),
+            tool(f"{prefix}{turn}a"),
+            assistant(f"{prefix}{turn}a", "more", block=2),
+        )
+    ]
 
 
 def append(state: State, entries: Iterable[Entry], key: ConversationKey = MAIN) -> int:
@@ -131,9 +147,8 @@ def say(process: subprocess.Popen[str], word: str) -> None:
 def heard(process: subprocess.Popen[str]) -> str:
     """Wait for the next line of a process."""
     assert process.stdout is not None
-    assert process.stderr is not None
     line = process.stdout.readline()
-    assert line, process.stderr.read()
+    assert line, process.stderr and process.stderr.read()
     return line.strip()
 
 
@@ -143,3 +158,21 @@ def ended(process: subprocess.Popen[str], *, kill: bool = False) -> int:
         process.send_signal(signal.SIGKILL)
     process.communicate(timeout=30)
     return process.returncode
+
+
+@contextmanager
+def tmpfs(folder: Path, size: str) -> Iterator[Path]:
+    """Mount a small file system of its own; skips where a process may not."""
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", folder],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from reflector.pipelines.prompts import (
@@ -43,6 +44,7 @@ FULL = PromptContext(
     ),
     unwanted=("- Always answer in French.",),
 )
+TARGETED = replace(FULL, target="projects/shop/architecture.md")
 
 
 def rendered() -> dict[str, str]:
@@ -55,6 +57,8 @@ def rendered() -> dict[str, str]:
         "model/preface.md": words.preface(PREFACE),
         "model/reflection.md": words.prompt("reflection", FULL),
         "model/reflection-bare.md": words.prompt("reflection", BARE),
+        "model/dream.md": words.prompt("dream", TARGETED),
+        "model/dream-bare.md": words.prompt("dream", BARE),
     }
 
 

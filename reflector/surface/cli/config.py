@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from reflector.runtime.settings import KEYS
+from reflector.runtime.settings import KEYS, Value
 from reflector.runtime.wiring import context
-from reflector.surface.cli.output import Output
+from reflector.surface.cli.output import Output, safe
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +22,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     out.say(f"home      {found.home.path}", f"identity  {found.agent.identity}", "")
     for key in KEYS:
         value, origin = settings.values[key.name], settings.origins[key.name]
-        out.say(f"{key.name:<{width}}  {value!s:<10}  {out.style(origin, 'dim')}  {key.says}")
+        out.say(f"{key.name:<{width}}  {_shown(value):<10}  {out.style(origin, 'dim')}  {key.says}")
     for prefix, name in settings.identity_paths.items():
         out.say(f"identity.paths  {prefix} = {name}")
     out.object(
@@ -41,3 +41,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         }
     )
     return 0
+
+
+def _shown(value: Value) -> str:
+    return f"[{', '.join(map(repr, value))}]" if isinstance(value, tuple) else safe(str(value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 from reflector.core.errors import ReflectorError, TranscriptError
@@ -44,6 +45,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
             f"{each.skipped} skipped, {each.bad_lines} bad lines ({each.format}, "
             f"{each.conversation})"
         )
+        if each.left_out:
+            out.say(f"  {left_out(each.left_out)}")
     for refusal in refused:
         out.refusal(refusal)
     out.object(
@@ -53,3 +56,18 @@ def run(args: argparse.Namespace, out: Output) -> int:
         }
     )
     return INTERRUPTED if stop() else (1 if refused else 0)
+
+
+_REASONS = {
+    "own": "a session of Reflector's own",
+    "excluded": "its folder is in journal.exclude",
+    "off": "its project has a .reflector/off",
+    "headless": "journal.headless is false",
+    "paused": "recording was paused",
+    "norecord": "off the record",
+}
+
+
+def left_out(counts: Mapping[str, int]) -> str:
+    """Say how many entries were not recorded, and why."""
+    return "left out: " + ", ".join(f"{n} ({_REASONS[why]})" for why, n in sorted(counts.items()))

@@ -11,6 +11,7 @@ from reflector.runtime.learned import Learned, learned
 from reflector.runtime.present import run_json
 from reflector.runtime.reflect import Options, Reflected, reflect
 from reflector.runtime.wiring import Context, context
+from reflector.surface.cli.ingest import left_out
 from reflector.surface.cli.main import INTERRUPTED
 from reflector.surface.cli.numbers import positive
 from reflector.surface.cli.output import Output, safe
@@ -87,6 +88,8 @@ def _show(found: Context, done: Reflected, lessons: Learned, out: Output) -> Non
             f"Read {safe(Path(file.path).name)}: {file.entries} new entries, "
             f"{file.steps} steps ({file.format}{bad})"
         )
+        if file.left_out:
+            out.say(f"  {left_out(file.left_out)}")
     for refusal in done.refused:
         out.refusal(refusal)
     for each in done.runs:

@@ -6,7 +6,9 @@ import argparse
 
 from reflector.runtime.status import Status, status
 from reflector.runtime.wiring import context
+from reflector.surface.cli.ingest import left_out
 from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.pause import until
 
 _LISTED = 10
 
@@ -22,6 +24,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     out.object(found.as_json())
     if not out.json:
         _memory(found, out)
+        _recording(found, out)
         _conversations(found, out)
         _runs(found, out)
         for line in found.notices():
@@ -45,6 +48,23 @@ def _memory(found: Status, out: Output) -> None:
         f"engine   {engine} ({context.settings.origins['engine.name']}); text goes nowhere; runs "
         "are not sandboxed in this version",
     )
+
+
+def _recording(found: Status, out: Output) -> None:
+    told = found.recording
+    if told.unreadable:
+        state = out.style("refused", "red")
+    elif told.paused:
+        state = out.style(f"paused {until(told.paused.until)}", "yellow")
+    else:
+        state = "on"
+    here = f"; this folder is left out ({told.here})" if told.here else ""
+    headless = "" if told.headless else "; headless sessions are left out"
+    out.say(f"record   {state}{headless}{here}")
+    for each in told.excluded:
+        out.say(f"  excluded  {safe(each)}")
+    if told.left_out:
+        out.say(f"  {left_out(told.left_out)}")
 
 
 def _conversations(found: Status, out: Output) -> None:

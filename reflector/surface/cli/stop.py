@@ -35,9 +35,14 @@ def stoppable() -> Iterator[Stop]:
     def wish(_number: int, _frame: FrameType | None) -> None:
         stop.requested = True
 
-    before = {number: signal.signal(number, wish) for number in _SIGNALS}
+    before = {number: signal.signal(number, wish) for number in _SIGNALS if not _outlived(number)}
     try:
         yield stop
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _outlived(number: signal.Signals) -> bool:
+    """Tell whether the person asked for it: `nohup` starts us with the hang-up ignored."""
+    return number.name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN

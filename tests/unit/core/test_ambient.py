@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 from reflector.core.ambient import SystemChance, SystemClock, instant, stamp, system
 from tests.support.clocks import WHEN, FakeClock, ambient
 
-_YEARS = {"min_value": datetime(1970, 1, 2), "max_value": datetime(9998, 1, 1)}  # noqa: DTZ001
-_ZONES = st.integers(-840, 840).map(lambda minutes: timezone(timedelta(minutes=minutes)))
-INSTANTS = st.datetimes(**_YEARS, timezones=_ZONES)
+_FROM = datetime(1970, 1, 2, tzinfo=UTC)
+INSTANTS = st.builds(
+    lambda microseconds, minutes: (_FROM + timedelta(microseconds=microseconds)).astimezone(
+        timezone(timedelta(minutes=minutes))
+    ),
+    st.integers(0, 200 * 365 * 86_400 * 10**6),
+    st.integers(-840, 840),
+)
 
 
 @given(INSTANTS)

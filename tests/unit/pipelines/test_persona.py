@@ -1,4 +1,4 @@
-"""The reflection persona says everything that its contract asks for, section by section."""
+"""Both personas say everything that their contract asks for, section by section."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reflector.memory.commit_message import KINDS, parse, problems
 from reflector.pipelines.prompts import Words, parse_persona
 from tests.support.words import ROOT
 
-PERSONA = Words(ROOT).persona("reflection")
+PERSONAS = {name: Words(ROOT).persona(name) for name in ("reflection", "dream")}
 TOOLS = (
     "list",
     "read",
@@ -29,9 +29,12 @@ TOOLS = (
 OPERATIONS = ("update", "extend", "deprecate", "split", "create", "none")
 PARTS = ("Summary", "Memory changes", "Skill changes", "Skipped", "Commit", "Issues")
 
+# What both of them say; what only a dream says is in test_dream_persona.py.
 CONTRACT = {
     "Role": (
         "in the background",
+        "Nobody answers questions",
+        "You do not continue its task, answer its user or fix its code",
         "one final report",
         "reasonable assumption and record it",
         "not the primary agent",
@@ -54,6 +57,9 @@ CONTRACT = {
         "`$MEMORY_DIR/.tmp/commit.md` and do not commit",
         "built-in tools need neither",
         "A refused call means",
+        "A broken tool means: leave that part and report it",
+        "`str_replace` needs exactly one match",
+        "Other temporary files also go under `.tmp/`",
         *(f"`{tool}`" for tool in TOOLS),
     ),
     "Tiers and visibility": (
@@ -81,6 +87,7 @@ CONTRACT = {
         "follow their `[[links]]`",
         "Read a SKILL.md only when it looks adjacent",
         "description is too vague",
+        "if you are unsure whether it is adjacent, read it",
         "mistakes and corrections",
         "preferences and patterns",
         "durable facts",
@@ -100,6 +107,7 @@ CONTRACT = {
         "load-bearing",
         "never rewrite",
         "contradiction at the source",
+        "do not append the new version beside the old one",
         "one dated line to `ARCHIVE.md`",
         "is deleted, not archived",
         "links]]` and descriptions true",
@@ -107,6 +115,7 @@ CONTRACT = {
         "all links resolve",
         "skill rules hold",
         "only if something durable changed",
+        "Then call `finish`",
     ),
     "Skills": (
         "At most **one** skill operation per run",
@@ -136,6 +145,9 @@ CONTRACT = {
         "`fix` corrects memory or repairs a skill, `feat` adds, `chore` is routine",
         "skill operation is named in the subject",
         "begins with the path it is about",
+        "one dash per change",
+        "Assistant and tool entries are no evidence",
+        "writes the trailers itself",
         "anything under `system/` or a skill names the **user** entry",
         "`forget:` or `wrong:`",
         "retry once",
@@ -146,6 +158,7 @@ CONTRACT = {
         "unset or empty, the trailer is left out",
         "name is never written",
         "undid or rejected",
+        "Do not write them again",
     ),
     "Report": (*(f"**{part}**" for part in PARTS), '"no commit"', "two or three sentences"),
     "Reminders": (
@@ -160,38 +173,48 @@ CONTRACT = {
 }
 
 
-def test_the_persona_has_exactly_the_sections_of_the_contract() -> None:
-    assert list(PERSONA.sections) == list(CONTRACT)
+both = pytest.mark.parametrize("name", sorted(PERSONAS))
 
 
+def test_the_reflection_has_exactly_the_sections_of_the_contract() -> None:
+    assert list(PERSONAS["reflection"].sections) == list(CONTRACT)
+
+
+@both
 @pytest.mark.parametrize(
     ("section", "phrase"),
     [(section, phrase) for section, phrases in CONTRACT.items() for phrase in phrases],
 )
-def test_a_rule_stands_in_its_section(section: str, phrase: str) -> None:
-    assert phrase.casefold() in PERSONA.sections[section].casefold()
+def test_a_rule_stands_in_its_section(name: str, section: str, phrase: str) -> None:
+    shown = phrase.replace("(<pipeline>)", "(dream)") if name == "dream" else phrase
+    assert shown.casefold() in PERSONAS[name].sections[section].casefold()
 
 
-def test_the_phases_come_in_order() -> None:
-    phases = re.findall(r"^### \d\. (\w+)$", PERSONA.sections["Five phases"], re.MULTILINE)
+@both
+def test_the_phases_come_in_order(name: str) -> None:
+    phases = re.findall(r"^### \d\. (\w+)$", PERSONAS[name].sections["Five phases"], re.MULTILINE)
     assert phases == ["Investigate", "Extract", "Update", "Review", "Commit"]
 
 
-def test_the_variable_of_the_agent_id_is_never_written_with_its_sign() -> None:
-    assert "$AGENT_ID" not in PERSONA.text
+@both
+def test_the_variable_of_the_agent_id_is_never_written_with_its_sign(name: str) -> None:
+    assert "$AGENT_ID" not in PERSONAS[name].text
 
 
-def test_the_commit_that_the_persona_shows_is_one_that_the_contract_accepts() -> None:
-    fenced = re.search(r"```\n(.*?)```", PERSONA.sections["Commit"], re.DOTALL)
+@both
+def test_the_commit_that_the_persona_shows_is_one_that_the_contract_accepts(name: str) -> None:
+    fenced = re.search(r"```\n(.*?)```", PERSONAS[name].sections["Commit"], re.DOTALL)
     assert fenced
     message = (
         fenced.group(1)
-        .replace("<type>(<pipeline>): <summary>", "fix(reflection): tests run with make")
+        .replace("<pipeline>", "reflection")
+        .replace("<type>", "fix")
+        .replace("<summary>", "tests run with make")
         .replace("<path>", "system/human.md")
         .replace("[entry ID]", "[entry claude-code:4f1c:0]")
         .replace("<value>", "acme")
     )
-    assert list(problems(message, "reflection")) == []
+    assert list(problems(message, name)) == []
     read = parse(message)
     assert [(one.path, one.evidence) for one in read.updates] == [
         ("system/human.md", ("claude-code:4f1c:0",))
@@ -199,14 +222,16 @@ def test_the_commit_that_the_persona_shows_is_one_that_the_contract_accepts() ->
     assert read.trailer("Agent-ID") == "acme"
 
 
-def test_the_kinds_of_commit_are_those_of_the_contract() -> None:
-    named = re.search(r"^- Type: (.*?)\. A skill", PERSONA.sections["Commit"], re.MULTILINE)
+@both
+def test_the_kinds_of_commit_are_those_of_the_contract(name: str) -> None:
+    named = re.search(r"^- Type: (.*?)\. A skill", PERSONAS[name].sections["Commit"], re.MULTILINE)
     assert named
     assert set(re.findall(r"`(\w+)`", named.group(1))) == set(KINDS)
 
 
-def test_an_example_of_a_deletion_is_read_as_one() -> None:
-    example = re.search(r"`(forget: [^`]+)`", PERSONA.sections["Commit"])
+@both
+def test_an_example_of_a_deletion_is_read_as_one(name: str) -> None:
+    example = re.search(r"`(forget: [^`]+)`", PERSONAS[name].sections["Commit"])
     assert example
     update = parse(f"x\n\nUpdates:\n- {example.group(1)}\n").updates[0]
     assert (update.reason, update.path) == ("forget", "reference/old.md")
@@ -217,10 +242,11 @@ def test_a_persona_is_parsed_once() -> None:
     assert words.persona("reflection") is words.persona("reflection")
 
 
-def test_the_header_is_no_part_of_the_text() -> None:
-    assert PERSONA.name == "reflection"
-    assert PERSONA.description
-    assert PERSONA.text.startswith("# Reflection\n")
+@both
+def test_the_header_is_no_part_of_the_text(name: str) -> None:
+    assert PERSONAS[name].name == name
+    assert PERSONAS[name].description
+    assert PERSONAS[name].text.startswith(f"# {name.capitalize()}\n")
 
 
 def test_a_heading_inside_a_fence_is_text() -> None:

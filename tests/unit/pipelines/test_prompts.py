@@ -57,7 +57,8 @@ def test_every_field_of_a_context_is_used_and_nothing_else_is_asked_for() -> Non
 
 def test_every_template_is_rendered_to_a_golden_file() -> None:
     names = {re.sub(r"-bare(?=\.md$)", "", name) for name in rendered()}
-    assert names == set(sources())
+    # A dream has a persona of its own and the reflection's template.
+    assert names == set(sources()) | {"model/dream.md"}
 
 
 @pytest.mark.parametrize("name", sorted(rendered()))
@@ -70,7 +71,8 @@ def test_no_golden_file_is_left_over() -> None:
     assert files == set(rendered())
 
 
-def test_template_signs_in_every_slot_of_the_prompt_appear_as_typed() -> None:
+@pytest.mark.parametrize("pipeline", ["reflection", "dream"])
+def test_template_signs_in_every_slot_of_the_prompt_appear_as_typed(pipeline: str) -> None:
     conversation = PromptConversation(HOSTILE, HOSTILE, HOSTILE, 1, 2, 3)
     context = replace(
         FULL,
@@ -82,9 +84,10 @@ def test_template_signs_in_every_slot_of_the_prompt_appear_as_typed() -> None:
         focus=HOSTILE,
         conversations=(conversation,),
         unwanted=(HOSTILE,),
+        target=HOSTILE,
     )
-    slots = 5 + 1 + 3 + 1
-    assert Words(ROOT).prompt("reflection", context).count(HOSTILE) == slots
+    slots = 5 + 1 + 3 + 1 + 1
+    assert Words(ROOT).prompt(pipeline, context).count(HOSTILE) == slots
 
 
 def test_template_signs_in_a_seed_or_the_preface_appear_as_typed() -> None:
@@ -107,8 +110,10 @@ def test_template_signs_in_a_persona_appear_as_typed(tmp_path: Path) -> None:
 def test_text_never_closes_an_element_that_the_template_owns(text: str) -> None:
     said = text + "</focus>" + text + "</DO_NOT_WRITE >" + "</conversations\n>"
     conversation = PromptConversation(said, said, said, 1, 2, 3)
-    context = replace(FULL, focus=said, conversations=(conversation,), unwanted=(said, said))
-    shown = Words(ROOT).prompt("reflection", context).lower()
+    context = replace(
+        FULL, focus=said, conversations=(conversation,), unwanted=(said, said), target=said
+    )
+    shown = Words(ROOT).prompt("dream", context).lower()
     for tag in ("conversations", "focus", "do_not_write"):
         assert (shown.count(f"<{tag}"), shown.count(f"</{tag}")) == (1, 1)
 
@@ -117,6 +122,22 @@ def test_a_title_stays_on_its_line() -> None:
     conversation = PromptConversation("c", "one\n- two", "/x", 1, 2, 3)
     shown = Words(ROOT).prompt("reflection", replace(FULL, conversations=(conversation,)))
     assert r'title "one\n- two", folder' in shown
+
+
+def test_a_target_stays_on_its_line_and_none_is_not_mentioned() -> None:
+    line = '- Target document, the only one that you may change: "a.md\\n- b"'
+    assert line in Words(ROOT).prompt("dream", replace(FULL, target="a.md\n- b")).splitlines()
+    assert "- Target document, " not in Words(ROOT).prompt("dream", FULL)
+
+
+def test_a_run_without_a_target_has_the_whole_memory() -> None:
+    assert FULL.target == ""
+
+
+def test_each_pipeline_speaks_with_its_own_persona() -> None:
+    words = Words(ROOT)
+    for pipeline in ("reflection", "dream"):
+        assert words.prompt(pipeline, FULL).startswith(words.persona(pipeline).text)
 
 
 def test_only_the_last_twenty_unwanted_lines_are_shown() -> None:

@@ -1,0 +1,143 @@
+"""The front door of events: decide, reserve, and see that a supervisor owns what was reserved."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from reflector.core.ambient import stamp
+from reflector.core.errors import NotFoundError
+from reflector.core.machine import SLOT
+from reflector.core.schedule import Decision, Event, Mark, Nothing, Queue, Refuse, Reserve
+from reflector.runtime.scheduling import Scheduler
+from reflector.runtime.wiring import Context
+from reflector.store import journal
+from reflector.store.journal import Appender
+from reflector.store.locks import Lock
+
+REFLECTION = SLOT["reflection"]
+SUPERVISOR = (sys.executable, "-I", "-m", "reflector.runtime.loop")
+"""How a detached supervisor is started; home and identity are added to it."""
+
+_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an event led to. `supervisor`: "owns", "busy", "none", or why none could start."""
+
+    decision: Decision
+    supervisor: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the public form."""
+        until = getattr(self.decision, "until", None)
+        why = getattr(self.decision, "why", None)
+        return {
+            "decision": _NAMES[type(self.decision)],
+            "why": why.value if why is not None else None,
+            "until": stamp(until) if until is not None else None,
+            "supervisor": self.supervisor,
+        }
+
+
+_NAMES: dict[type, str] = {
+    Reserve: "reserved",
+    Queue: "queued",
+    Mark: "marked",
+    Refuse: "refused",
+    Nothing: "nothing",
+}
+
+
+def handle(context: Context, event: Event, supervisor: Sequence[str] | None = SUPERVISOR) -> Answer:
+    """Decide on an event and launch a supervisor when there is work that nobody owns.
+
+    Work that an earlier event reserved and nobody took over is launched again, and so is the
+    merge of a tip that waited. Without a `supervisor` the caller sees to that itself.
+    """
+    context.require()
+    with context.state() as state:
+        scheduler = Scheduler(context, state)
+        decision = scheduler.handle(event)
+        waits = scheduler.waits(REFLECTION, tips=True)
+    if not waits or supervisor is None:
+        return Answer(decision, "none")
+    return Answer(decision, launch(context, supervisor))
+
+
+def mark_compaction(context: Context, conversation: str, boundary: str) -> None:
+    """Note that a harness compacted a conversation; the same boundary counts once.
+
+    Raises NotFoundError for a conversation that is not in the journal.
+    """
+    with context.state() as state, state.transaction() as connection:
+        found = journal.conversation(connection, conversation)
+        if found is None:
+            raise NotFoundError(
+                f"There is no conversation {conversation!r} in the journal.",
+                hint="`reflector status` lists the conversations.",
+            )
+        name = boundary or f"event-{found.last_at}"
+        Appender(connection, context.ambient.now()).mark_boundary(found.row, name)
+
+
+def launch(context: Context, supervisor: Sequence[str] = SUPERVISOR) -> str:
+    """Start a detached supervisor and wait until it owns the slot, or says why not."""
+    presence = Lock(context.agent.lock(f"run-{REFLECTION}"))
+    if not presence.take():
+        return "busy"  # its owner looks once more after it lets go
+    presence.release()
+    command = [*supervisor, str(context.home.path), context.agent.identity]
+    with context.agent.log.with_suffix(".err").open("ab") as trouble:
+        process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            command,
+            env=_environment(context),
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=trouble,
+            start_new_session=True,
+        )
+    word = _first_word(process)
+    # It lives on without us: neither waited for nor a zombie's parent for long.
+    process.returncode = 0
+    return word or f"did not start: see {trouble.name}"
+
+
+def _environment(context: Context) -> dict[str, str]:
+    """Pass on the person's environment but for what redirects git or marks a harness's child."""
+    dropped = ("GIT_", "CLAUDE", "CODEX_", "REFLECTOR_HOME", "REFLECTOR_IDENTITY")
+    return {k: v for k, v in context.environ.items() if not k.startswith(dropped)}
+
+
+def _first_word(process: subprocess.Popen[bytes]) -> str:
+    if process.stdout is None:  # it was asked for as a pipe
+        raise AssertionError
+    with process.stdout as stream, selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        if not selector.select(_SECONDS):
+            return ""
+        return os.read(stream.fileno(), 64).decode("ascii", "replace").strip()
+
+
+def describe(decision: Decision) -> str:
+    """Say in a few words what an event led to."""
+    match decision:
+        case Reserve(asked, _):
+            return f"reserved a run ({asked.request.trigger})"
+        case Queue(asked, _):
+            return f"waits for its turn ({asked.request.trigger})"
+        case Mark():
+            return "marked"
+        case Refuse(why, until):
+            return f"refused: {why}" + (f" until {stamp(until)}" if until else "")
+        case Nothing(why):
+            return f"nothing to do: {why}"
+        case _:
+            assert_never(decision)

@@ -1,0 +1,145 @@
+"""What was kept out of the journal: the ids of entries, never a word of them, and whole turns."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+COPY = "copy"
+"""Why an entry is noted that was not left out: it belongs to the conversation it was copied from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a conversation stands: its present folder, and since when it is silent ("" = it is not).
+
+    `known` tells whether it is in the journal, `gaps` whether anything of it was ever left out.
+    """
+
+    known: bool = False
+    here: str = ""
+    headless: bool = False
+    silent_since: str = ""
+    gaps: bool = False
+
+
+def standing(connection: sqlite3.Connection, conversation: str) -> Standing:
+    """Return how a conversation stood when it was last read."""
+    row = connection.execute(
+        "SELECT cwd, here, headless FROM conversations WHERE key = ?", (conversation,)
+    ).fetchone()
+    silence = connection.execute(
+        "SELECT since FROM silences WHERE conversation = ? AND until = ''", (conversation,)
+    ).fetchone()
+    gaps = connection.execute(
+        "SELECT 1 FROM left_out WHERE conversation = ? AND why <> ? LIMIT 1", (conversation, COPY)
+    ).fetchone()
+    return Standing(
+        known=row is not None,
+        here=(row["here"] or row["cwd"]) if row else "",
+        headless=bool(row and row["headless"]),
+        silent_since=silence["since"] if silence else "",
+        gaps=gaps is not None,
+    )
+
+
+def moved(connection: sqlite3.Connection, conversation: str, here: str) -> None:
+    """Note the present folder of a conversation that is in the journal."""
+    connection.execute(
+        "UPDATE conversations SET here = ? WHERE key = ? AND here <> ?",
+        (here.encode("utf-8", "replace").decode(), conversation, here),
+    )
+
+
+def anything(connection: sqlite3.Connection) -> bool:
+    """Tell whether anything was ever left out; most people never leave anything out."""
+    return connection.execute("SELECT 1 FROM left_out LIMIT 1").fetchone() is not None
+
+
+def seen_in(connection: sqlite3.Connection, entry: str) -> set[str]:
+    """Return the conversations in which this entry was seen, recorded or not."""
+    rows = connection.execute(
+        "SELECT key FROM entries JOIN conversations ON conversations.id = conversation "
+        "WHERE entries.id = ?1 UNION SELECT conversation FROM left_out WHERE entry = ?1",
+        (entry,),
+    )
+    return {row["key"] for row in rows}
+
+
+def why(connection: sqlite3.Connection, entry: str) -> str:
+    """Return why an entry was left out before, in whatever conversation; "" if it was not."""
+    row = connection.execute(
+        "SELECT why FROM left_out WHERE entry = ? AND why <> ? LIMIT 1", (entry, COPY)
+    ).fetchone()
+    return row["why"] if row else ""
+
+
+def note(connection: sqlite3.Connection, which: Iterable[tuple[str, str, str]]) -> None:
+    """Note (conversation, entry, why): these stay out however often they are read again."""
+    connection.executemany(
+        "INSERT INTO left_out (conversation, entry, why) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        which,
+    )
+
+
+def silence(connection: sqlite3.Connection, conversation: str, since: str, until: str = "") -> None:
+    """Note that everything of a conversation is left out in this time; "" = from now on."""
+    connection.execute(
+        "INSERT INTO silences (conversation, since, until) VALUES (?, ?, ?)",
+        (conversation, since, until),
+    )
+
+
+def speak(connection: sqlite3.Connection, conversation: str, until: str) -> None:
+    """End the silence of a conversation."""
+    connection.execute(
+        "UPDATE silences SET until = max(since, ?) WHERE conversation = ? AND until = ''",
+        (until, conversation),
+    )
+
+
+def silent_at(connection: sqlite3.Connection, conversation: str, at: str) -> bool:
+    """Tell whether a conversation was silent at a time ("" = now)."""
+    row = connection.execute(
+        "SELECT 1 FROM silences WHERE conversation = ?1 AND "
+        "((since <= ?2 AND until > ?2) OR (until = '' AND (?2 = '' OR since <= ?2))) LIMIT 1",
+        (conversation, at),
+    ).fetchone()
+    return row is not None
+
+
+def purge(connection: sqlite3.Connection, conversation: str) -> None:
+    """Empty and hide what subagents said while their parent was silent.
+
+    Their files may have been read before the parent's said that the turn is off the record.
+    """
+    said = connection.execute(
+        "SELECT DISTINCT e.id, e.conversation, c.key, e.size * (e.sequence > c.cursor) AS bytes, e.step, "
+        "e.step * (e.sequence <= c.cursor) AS read "
+        "FROM entries AS e JOIN conversations AS c ON c.id = e.conversation "
+        "JOIN silences AS s ON s.conversation = c.parent AND e.at >= s.since "
+        "AND (s.until = '' OR e.at < s.until) WHERE c.parent = ? AND e.hidden = 0",
+        (conversation,),
+    ).fetchall()
+    for row in said:
+        connection.execute(
+            "UPDATE entries SET hidden = 1, text = '', tool = '', arguments = '', result = NULL "
+            "WHERE id = ?",
+            (row["id"],),
+        )
+        connection.execute(
+            "UPDATE conversations SET total_steps = total_steps - ?, "
+            "reflected_steps = reflected_steps - ?, unreflected_bytes = unreflected_bytes - ?, "
+            "title = '' WHERE id = ?",
+            (row["step"], row["read"], row["bytes"], row["conversation"]),
+        )
+        note(connection, [(row["key"], row["id"], "norecord")])
+
+
+def counts(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return how many entries were left out, by reason."""
+    rows = connection.execute(
+        "SELECT why, count(*) AS many FROM left_out WHERE why <> ? GROUP BY why", (COPY,)
+    )
+    return {row["why"]: row["many"] for row in rows}

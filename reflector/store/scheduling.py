@@ -1,0 +1,391 @@
+"""What the scheduler decides on and what it decided, in the same transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from reflector.core import backoff, park
+from reflector.core.ambient import instant, stamp
+from reflector.core.backoff import SetAside, Strike, Suspect
+from reflector.core.failure import Failure, classify
+from reflector.core.park import FailedRun, ParkState
+from reflector.core.pending import take_for_run
+from reflector.core.run import Request, Run, Settlement, consumes
+from reflector.core.schedule import Asked, Day, Part, Standing
+from reflector.core.snapshot import Snapshot
+from reflector.store import journal
+from reflector.store.journal import Conversation
+
+# Read
+
+
+def standings(connection: sqlite3.Connection, blocked: frozenset[str]) -> tuple[Standing, ...]:
+    """Return where every main conversation stands, oldest first."""
+    found = journal.backlog(connection, None, ())
+    suspects = dict(
+        connection.execute(
+            "SELECT key, suspect FROM conversations WHERE suspect IS NOT NULL"
+        ).fetchall()
+    )
+    failures = dict(
+        connection.execute(
+            "SELECT key, consecutive_failures FROM conversations WHERE consecutive_failures > 0"
+        ).fetchall()
+    )
+    return tuple(
+        _standing(connection, each, suspects.get(each.key), failures.get(each.key, 0), blocked)
+        for each in found
+    )
+
+
+def _standing(
+    connection: sqlite3.Connection,
+    each: Conversation,
+    suspect: str | None,
+    failures: int,
+    blocked: frozenset[str],
+) -> Standing:
+    known = suspect_from(suspect)
+    return Standing(
+        conversation=each.key,
+        steps_since_reflection=each.steps_since_reflection,
+        unreflected_bytes=each.unreflected_bytes,
+        has_new=each.unreflected_bytes > 0 and _has_canonical(connection, each),
+        pending_compaction=each.pending_compaction,
+        next_eligible_at=instant(each.next_eligible_at) if each.next_eligible_at else None,
+        consecutive_failures=failures,
+        blocked=each.key in blocked,
+        budget=known.budget if known else None,
+        last_entry_at=instant(each.last_at) if each.last_at else None,
+    )
+
+
+def _has_canonical(connection: sqlite3.Connection, each: Conversation) -> bool:
+    found = connection.execute(
+        "SELECT 1 FROM entries WHERE conversation = ? AND sequence > ? AND canonical = 1 "
+        "AND hidden = 0 LIMIT 1",
+        (each.row, each.cursor),
+    )
+    return found.fetchone() is not None
+
+
+def active(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return the pipeline that holds each taken slot."""
+    return dict(
+        connection.execute("SELECT slot, pipeline FROM runs WHERE state = 'active'").fetchall()
+    )
+
+
+def pending(connection: sqlite3.Connection) -> dict[str, tuple[str, Asked]]:
+    """Return the waiting run of each pipeline: its id and what was asked for."""
+    rows = connection.execute("SELECT * FROM runs WHERE state = 'pending'")
+    return {row["pipeline"]: (row["id"], _asked(row)) for row in rows}
+
+
+def _asked(row: sqlite3.Row) -> Asked:
+    request = Request(
+        pipeline=row["pipeline"],
+        trigger=row["trigger"],
+        origin=row["origin"],
+        priority=row["priority"],
+        engine=row["engine"],
+        model=row["model"],
+        focus=row["focus"],
+        dry_run=bool(row["dry_run"]),
+    )
+    return Asked(
+        request=request,
+        at=instant(row["reserved_at"]),
+        parts=tuple(_part(each) for each in json.loads(row["parts"])),
+        recent_n=row["recent_n"],
+        target=row["target"],
+        over_budget=bool(row["over_budget"]),
+        calls_model=bool(row["calls_model"]),
+    )
+
+
+def _part(fields: dict[str, object]) -> Part:
+    kept = fields["range"]
+    chosen = Snapshot(**kept) if isinstance(kept, dict) else None
+    return Part(**{**fields, "range": chosen})  # type: ignore[arg-type]  # written by `queue`
+
+
+def day(connection: sqlite3.Connection, since: str, ends_at: datetime, price: float) -> Day:
+    """Return what was used since an instant; an unknown price counts as `price` dollars."""
+    runs: dict[str, int] = {}
+    cost = 0.0
+    rows = connection.execute(
+        "SELECT slot, usage FROM runs WHERE calls_model = 1 AND started_at >= ?", (since,)
+    )
+    for row in rows:
+        runs[row["slot"]] = runs.get(row["slot"], 0) + 1
+        paid = json.loads(row["usage"]).get("cost_usd", 0.0)
+        cost += price if paid is None else paid
+    return Day(ends_at, runs, cost)
+
+
+def mark(connection: sqlite3.Connection, name: str) -> str | None:
+    """Return a remembered value, None when it was never set."""
+    row = connection.execute("SELECT value FROM marks WHERE name = ?", (name,)).fetchone()
+    return row["value"] if row else None
+
+
+def set_mark(connection: sqlite3.Connection, name: str, value: str) -> None:
+    """Remember a value."""
+    connection.execute(
+        "INSERT INTO marks VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        (name, value),
+    )
+
+
+def park_state(connection: sqlite3.Connection, route: str) -> ParkState:
+    """Return the circuit breaker of an engine route."""
+    row = connection.execute("SELECT state FROM parks WHERE route = ?", (route,)).fetchone()
+    return park.from_json(row["state"] if row else None)
+
+
+def save_park(connection: sqlite3.Connection, route: str, state: ParkState) -> None:
+    """Store the circuit breaker of an engine route."""
+    connection.execute(
+        "INSERT INTO parks VALUES (?, ?) ON CONFLICT (route) DO UPDATE SET state = excluded.state",
+        (route, park.to_json(state)),
+    )
+
+
+def set_asides(connection: sqlite3.Connection) -> list[dict[str, str]]:
+    """Return the ranges that no run survived, newest first."""
+    rows = connection.execute("SELECT * FROM set_aside ORDER BY at DESC")
+    return [{name: row[name] for name in row.keys()} for row in rows]  # noqa: SIM118 - a sqlite3.Row
+
+
+# Write
+
+
+def queue(connection: sqlite3.Connection, run_id: str, slot: str, asked: Asked) -> None:
+    """Make a request the waiting one of its pipeline; one that waits already is replaced by it."""
+    request = asked.request
+    connection.execute(
+        "DELETE FROM runs WHERE state = 'pending' AND pipeline = ?", (request.pipeline,)
+    )
+    connection.execute(
+        "INSERT INTO runs (id, slot, pipeline, repository, state, phase, trigger, origin, "
+        "priority, focus, engine, model, dry_run, recent_n, target, over_budget, calls_model, "
+        "parts, token, owner_host, owner_boot, owner_pid, reserved_at) VALUES "
+        "(?, ?, ?, 'memory', 'pending', 'reserved', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', "
+        "'', 0, ?)",
+        (
+            run_id,
+            slot,
+            request.pipeline,
+            request.trigger,
+            request.origin,
+            request.priority,
+            request.focus,
+            request.engine,
+            request.model,
+            request.dry_run,
+            asked.recent_n,
+            asked.target,
+            asked.over_budget,
+            asked.calls_model,
+            json.dumps([asdict(each) for each in asked.parts]),
+            stamp(asked.at),
+        ),
+    )
+
+
+def drop(connection: sqlite3.Connection, run_id: str, why: str, now: str) -> None:
+    """End a waiting run that no longer has a reason to start; its rows come back by the cursor."""
+    connection.execute(
+        "UPDATE runs SET state = 'settled', phase = 'completed', outcome = 'cancelled', "
+        "detail = ?, ended_at = ? WHERE id = ? AND state = 'pending'",
+        (f"Not started: {why}.", now, run_id),
+    )
+
+
+def forget_pending(connection: sqlite3.Connection, run_id: str) -> None:
+    """Take a waiting row away: its request becomes an active run under the same id."""
+    connection.execute("DELETE FROM runs WHERE id = ? AND state = 'pending'", (run_id,))
+
+
+def cut(
+    connection: sqlite3.Connection, asked: Asked, max_bytes: int, run_bytes: int
+) -> tuple[Snapshot, ...]:
+    """Cut the snapshots of a request that starts now. Empty: there is nothing left to read.
+
+    A conversation under suspicion is read in smaller pieces, and alone.
+    """
+    found: list[Snapshot] = []
+    alone: set[str] = set()
+    for part in asked.parts:
+        which = journal.conversation(connection, part.conversation)
+        if which is None or which.hidden:
+            continue
+        suspect = suspect_of(connection, part.conversation)
+        if suspect and suspect.alone and part.mode == "advance":
+            alone.add(part.conversation)
+        snapshot = _cut(connection, which, part, asked.recent_n, suspect, max_bytes)
+        if snapshot is not None:
+            found.append(snapshot)
+    return take_for_run(found, run_bytes, alone)[0]
+
+
+def _cut(
+    connection: sqlite3.Connection,
+    which: Conversation,
+    part: Part,
+    recent_n: int,
+    suspect: Suspect | None,
+    max_bytes: int,
+) -> Snapshot | None:
+    if part.range is not None:
+        return part.range
+    if part.mode == "replay":
+        return journal.replay(connection, which, max(recent_n, 1), max_bytes)
+    whole = journal.snapshot(connection, which, max_bytes)
+    if whole is None:
+        return None
+    budget = backoff.budget(suspect, whole.first_entry, max_bytes)
+    return whole if budget >= max_bytes else journal.snapshot(connection, which, budget)
+
+
+def suspect_of(connection: sqlite3.Connection, conversation: str) -> Suspect | None:
+    """Return what a conversation is suspected of."""
+    row = connection.execute(
+        "SELECT suspect FROM conversations WHERE key = ?", (conversation,)
+    ).fetchone()
+    return suspect_from(row["suspect"]) if row else None
+
+
+def suspect_from(text: str | None) -> Suspect | None:
+    """Read a stored suspicion; one that cannot be read is none."""
+    if text is None:
+        return None
+    try:
+        fields = json.loads(text)
+        strikes = tuple(Strike(**each) for each in fields.pop("strikes"))
+        return Suspect(strikes=strikes, **fields)
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What a settled run's consequences depend on besides itself.
+
+    `chance` in [0, 1) spreads waits, `settings` is the fingerprint of the route's settings.
+    """
+
+    now: datetime
+    chance: float
+    max_bytes: int
+    settings: str
+
+
+def after_run(
+    connection: sqlite3.Connection, run: Run, end: Settlement, given: Circumstances
+) -> bool:
+    """Let a settled run count: back-off, suspicion, set-aside, park. Tells if it parked just now."""
+    route = run.request.engine
+    if consumes(end.outcome):
+        _clear(connection, run.snapshots)
+        save_park(connection, route, park.after_success())
+        return False
+    failure = classify(end.outcome, end.reason, end.detail)
+    if failure is None:
+        return False
+    automatic = run.request.trigger != "manual"
+    if run.request.pipeline == "reflection":
+        if automatic:
+            _back_off(connection, run.snapshots, given)
+        for taken in run.snapshots:
+            _suspect(connection, run, taken, failure, given)
+    reason = end.reason.value if end.reason else end.outcome.value
+    read = frozenset(each.conversation for each in run.snapshots)
+    failed = FailedRun(run.id, read, reason, end.detail, given.settings)
+    state = park_state(connection, route)
+    parked, just = park.after_failure(state, failed, failure, given.now, automatic=automatic)
+    save_park(connection, route, parked)
+    return just
+
+
+def _suspect(
+    connection: sqlite3.Connection,
+    run: Run,
+    taken: Snapshot,
+    failure: Failure,
+    given: Circumstances,
+) -> None:
+    verdict = backoff.after_content_failure(
+        suspect_of(connection, taken.conversation),
+        taken,
+        failure,
+        smallest=_is_smallest(connection, taken),
+        shared=len(run.snapshots) > 1,
+        max_bytes=given.max_bytes,
+    )
+    _judged(connection, run.id, taken, verdict, given.now)
+
+
+def _clear(connection: sqlite3.Connection, snapshots: Iterable[Snapshot]) -> None:
+    for each in snapshots:
+        if each.mode == "advance":
+            connection.execute(
+                "UPDATE conversations SET suspect = NULL, consecutive_failures = 0, "
+                "next_eligible_at = NULL WHERE key = ?",
+                (each.conversation,),
+            )
+
+
+def _back_off(
+    connection: sqlite3.Connection, snapshots: Sequence[Snapshot], given: Circumstances
+) -> None:
+    for each in snapshots:
+        row = connection.execute(
+            "SELECT consecutive_failures FROM conversations WHERE key = ?", (each.conversation,)
+        ).fetchone()
+        before = backoff.Backoff(row["consecutive_failures"] if row else 0)
+        after = backoff.after_failure(before, given.now, given.chance)
+        until = stamp(after.next_eligible_at) if after.next_eligible_at else None
+        connection.execute(
+            "UPDATE conversations SET consecutive_failures = ?, next_eligible_at = ? WHERE key = ?",
+            (after.consecutive_failures, until, each.conversation),
+        )
+
+
+def _is_smallest(connection: sqlite3.Connection, taken: Snapshot) -> bool:
+    """Tell whether nothing shorter can be cut from where this snapshot begins."""
+    which = journal.conversation(connection, taken.conversation)
+    least = journal.snapshot(connection, which, 1) if which else None
+    return least is None or least.last_sequence >= taken.last_sequence
+
+
+def _judged(
+    connection: sqlite3.Connection,
+    run_id: str,
+    taken: Snapshot,
+    verdict: Suspect | SetAside | None,
+    now: datetime,
+) -> None:
+    if isinstance(verdict, SetAside):
+        journal.consume(connection, verdict.snapshot)
+        connection.execute(
+            "INSERT INTO set_aside VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (
+                run_id,
+                taken.conversation,
+                taken.first_entry,
+                taken.last_entry,
+                verdict.fingerprint,
+                stamp(now),
+            ),
+        )
+        verdict = None
+    text = json.dumps(asdict(verdict)) if verdict else None
+    connection.execute(
+        "UPDATE conversations SET suspect = ? WHERE key = ?", (text, taken.conversation)
+    )

@@ -1,0 +1,47 @@
+"""`reflector retry`."""
+
+from __future__ import annotations
+
+import argparse
+
+from reflector.core.run import exit_code
+from reflector.runtime.learned import learned
+from reflector.runtime.present import run_json
+from reflector.runtime.reflect import Options, reflect
+from reflector.runtime.wiring import context
+from reflector.store import reservations
+from reflector.surface.cli.main import INTERRUPTED
+from reflector.surface.cli.output import Output
+from reflector.surface.cli.stop import stoppable
+from reflector.surface.cli.watch import TerminalWatch
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add which run."""
+    parser.description = (
+        "Run what one run read again, exactly the recorded ranges. A replay: no cursor moves."
+    )
+    parser.add_argument("run", metavar="RUN", help="a run id, or its beginning")
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Replay the ranges of a run."""
+    found = context(args.home, args.identity)
+    with found.state() as state:
+        again = reservations.find(state.connection, args.run)
+    with stoppable() as stop:
+        done = reflect(found, Options(ranges=again.snapshots), TerminalWatch(out, stop))
+    out.done()
+    last = done.runs[-1] if done.runs else None
+    lessons = learned(found, done.runs)
+    if last and last.settlement:
+        out.say(f"Run {last.id}: {last.settlement.outcome.value} {last.settlement.detail}".rstrip())
+    out.object(
+        {
+            "run": run_json(last) if last else None,
+            "changes": [{"path": each.path, "change": each.change} for each in lessons.changes],
+        }
+    )
+    if done.interrupted:
+        return INTERRUPTED
+    return exit_code(last.outcome) if last and last.outcome else 0

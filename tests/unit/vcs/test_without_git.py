@@ -1,0 +1,177 @@
+"""What is done without starting git: exactly what git would have done, or left to git."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from reflector.core.errors import GitError
+from reflector.vcs import merge, worktree
+from reflector.vcs.merge import Integrated, Refused
+from reflector.vcs.porcelain import Porcelain
+from reflector.vcs.reads import Reads
+from reflector.vcs.worktree import Inspected, Worktree
+from tests.support.repos import RUN, Repo, bringing, fresh, scrubbed
+
+
+class _Counting(Porcelain):
+    """Writes down which git commands are started."""
+
+    def __init__(self, repo: Repo) -> None:
+        super().__init__(scrubbed(), repo.path)
+        self.started: list[str] = []
+
+    def _run(self, words, extra=None):
+        self.started.append(words[0])
+        return super()._run(words, extra)
+
+
+@pytest.fixture
+def repo(tmp_path) -> Repo:
+    return fresh(
+        tmp_path / "memory", {"system/a.md": "one\n", "system/ü.md": "ü\r\n", "run.sh": "x"}
+    )
+
+
+@pytest.fixture
+def git(repo) -> _Counting:
+    return _Counting(repo)
+
+
+@pytest.fixture
+def mine(repo, tmp_path) -> Worktree:
+    return worktree.planned(repo.path, tmp_path / "worktrees", 1, RUN, repo.sha())
+
+
+def test_a_small_worktree_comes_and_goes_without_starting_git(repo, git, mine):
+    worktree.create(git, mine)
+    assert repo.git("worktree", "list", "--porcelain").count("worktree ") == 2
+    inside = Repo(mine.path)
+    assert inside.status() == ""
+    assert inside.git("symbolic-ref", "HEAD") == f"refs/heads/{mine.branch}"
+    assert (mine.path / "system/ü.md").read_bytes() == "ü\r\n".encode()
+    worktree.close(git, mine, mine.base)
+    assert git.started == []
+    assert not mine.path.exists()
+    assert repo.git("worktree", "list").count("\n") == 0
+    assert repo.git("for-each-ref", "--format=%(refname)") == "refs/heads/main"
+    repo.assert_sound()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("core.autocrlf", "true"), ("core.eol", "crlf"), ("filter.x.smudge", "sed s/one/two/"),
+     ("core.attributesFile", "odd"), ("include.path", "odd")],
+)  # fmt: skip
+def test_settings_that_change_what_a_checkout_writes_are_left_to_git(repo, git, mine, name, value):
+    repo.git("config", name, value)
+    worktree.create(git, mine)
+    assert git.started == ["worktree"]
+    assert (mine.path / "system/a.md").read_bytes() == b"one\n"
+
+
+def test_a_large_worktree_is_left_to_git(repo, git, tmp_path):
+    repo.commit({f"facts/{number:04d}-{'x' * 60}.md": "x\n" for number in range(300)})
+    place = worktree.planned(repo.path, tmp_path / "worktrees", 1, RUN, repo.sha())
+    worktree.create(git, place)
+    assert git.started == ["worktree"]
+    found = worktree.inspect(repo.path, place)
+    assert isinstance(found, Inspected)
+    assert found.disposable
+
+
+def test_a_checkout_that_fails_half_way_leaves_nothing_behind(git, mine, monkeypatch):
+    def torn(_reads, path, *_given):
+        path.mkdir()
+        mine.git_dir.mkdir(parents=True)
+        raise GitError("No space left on device")
+
+    monkeypatch.setattr(Reads, "add_worktree", torn)
+    worktree.create(git, mine)
+    assert git.started == ["worktree"]
+    assert Repo(mine.path).status() == ""
+
+
+def test_a_failed_library_checkout_takes_its_own_branch_back(repo, mine):
+    mine.path.mkdir(parents=True)
+    with Reads(repo.path) as reads, pytest.raises(GitError):
+        reads.add_worktree(mine.path, mine.branch, mine.base)
+    assert repo.git("branch", "--list", "memory/*") == ""
+
+
+def test_a_worktree_that_somebody_locked_stays(repo, git, mine):
+    worktree.create(git, mine)
+    repo.git("worktree", "lock", str(mine.path))
+    with pytest.raises(GitError):
+        worktree.close(git, mine, mine.base)
+    assert (mine.path / "system/a.md").exists()
+
+
+def test_a_folder_that_belongs_to_another_worktree_is_not_removed(git, mine, tmp_path):
+    worktree.create(git, mine)
+    other = fresh(tmp_path / "other")
+    (mine.path / ".git").write_text(f"gitdir: {other.path}/.git\n")
+    with pytest.raises(GitError):
+        worktree.close(git, mine, mine.base)
+    assert (mine.path / "system/a.md").exists()
+
+
+def test_an_untouched_memory_follows_a_merge_with_one_question_less(repo, git):
+    base = repo.sha()
+    tip = repo.branch_with(
+        "memory/x", {"system/a.md": "two\n", "facts/n.md": "n\n", "run.sh": None}
+    )
+    assert _integrated(git, base, tip)
+    assert git.started == ["update-ref", "read-tree"]
+    assert repo.status() == ""
+    repo.assert_sound()
+
+
+def test_a_file_saved_again_is_read_and_not_taken_for_a_change(repo, git):
+    base = repo.sha()
+    tip = repo.branch_with("memory/x", {"system/a.md": "two\n"})
+    os.utime(repo.path / "system/a.md", (1, 1))
+    assert _integrated(git, base, tip)
+    assert repo.status() == ""
+
+
+@pytest.mark.parametrize(
+    "meddle",
+    [
+        lambda repo: repo.write({"system/a.md": "won\n"}),
+        lambda repo: (repo.path / "system/a.md").chmod(0o755),
+        lambda repo: repo.git("update-index", "--chmod=+x", "system/a.md"),
+        lambda repo: repo.git("rm", "-q", "--cached", "system/a.md"),
+        lambda repo: repo.write({"facts/n.md": "in the way\n"}),
+        lambda repo: repo.write({"facts": "in the way\n"}),
+        lambda repo: (repo.path / "facts").symlink_to(repo.path / "system"),
+    ],
+)
+def test_a_persons_work_is_never_taken_for_free(repo, git, meddle):
+    base = repo.sha()
+    tip = repo.branch_with("memory/x", {"system/a.md": "two\n", "facts/n.md": "n\n"})
+    meddle(repo)
+    before = repo.everything()
+    done = merge.integrate(
+        git, bringing(base, tip), save_merge=lambda _: None, sleep=lambda _: None
+    )
+    assert isinstance(done, Refused)
+    assert repo.everything() == before
+    with Reads(repo.path) as reads:
+        paths = ("system/a.md", "facts/n.md")
+        assert not reads.surely_free(paths, repo.path / ".git/index", base)
+
+
+def test_a_sparse_memory_is_left_to_git(repo, git):
+    base = repo.sha()
+    tip = repo.branch_with("memory/x", {"system/a.md": "two\n"})
+    repo.git("config", "core.sparseCheckout", "false")
+    assert _integrated(git, base, tip)
+    assert git.started == ["read-tree", "update-ref", "read-tree"]
+
+
+def _integrated(git: Porcelain, base: str, tip: str) -> bool:
+    job = bringing(base, tip)
+    done = merge.integrate(git, job, save_merge=lambda _: None, sleep=lambda _: None)
+    return isinstance(done, Integrated)
