@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from structlog.typing import FilteringBoundLogger
 from reflector.core.errors import RefMovedError
 from reflector.core.redact import redact
 from reflector.core.run import Outcome, Reason, Run, Settlement
+from reflector.runtime import block_cache
 from reflector.runtime import log as events
 from reflector.runtime.leftovers import clean_up
 from reflector.runtime.scheduling import route_settings
@@ -88,11 +88,15 @@ def settle(bench: Bench, run: Run, end: Settlement, place: Worktree | None) -> R
     """Record the end, then clean up: the decision is durable before anything is removed."""
     now = bench.context.ambient.now()
     parked: list[bool] = []
-
-    def counts(connection: sqlite3.Connection) -> None:
-        parked.append(scheduling.after_run(connection, run, end, _circumstances(bench)))
-
-    reservations.settle(bench.state, run.id, bench.who.token, end, now, counts)
+    given = _circumstances(bench)
+    reservations.settle(
+        bench.state,
+        run.id,
+        bench.who.token,
+        end,
+        now,
+        also=lambda connection: parked.append(scheduling.after_run(connection, run, end, given)),
+    )
     if any(parked):
         bench.log.warning(events.ROUTE_PARKED, run=run.id, engine=run.request.engine)
     bench.log.info(
@@ -103,6 +107,8 @@ def settle(bench: Bench, run: Run, end: Settlement, place: Worktree | None) -> R
         snapshots=[each.as_json() for each in run.snapshots],
         merge_commit=end.merge_commit or "",
     )
+    if end.outcome is Outcome.MERGED:
+        block_cache.refresh(bench.context)
     if place is not None:
         clean_up(bench.git, bench.context.agent, run.id, place, bench.log)
     return reservations.find(bench.state.connection, run.id)

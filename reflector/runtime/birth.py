@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reflector.core.errors import HomeError
 from reflector.pipelines.prompts import SeedContext, Words
+from reflector.runtime import launcher
 from reflector.runtime.wiring import Context, data_folder
 from reflector.store.disk import make_folder
 from reflector.store.locks import held
@@ -38,6 +39,7 @@ def init(context: Context) -> Born:
     scrubbed = Scrubbed(context.environ)
     git_version(scrubbed)
     context.home.create()
+    launcher.write(context.home)
     make_folder(context.agent.path)
     context.agent.create()
     lock = context.agent.lock("memory")

@@ -112,19 +112,24 @@ class Gate:
         talk = self._talk(record.key)
         entry = record.entry
         if entry.kind is Kind.USER:
-            self._user(record.key, talk, entry)
+            self._user(record, talk)
         paused = self._paused(talk, record)
         no = self._why(talk, record) or (No.PAUSED if paused else None)
-        if no is None:
+        owner = left_out.recorded_in(self._connection, entry.id) if no else ""
+        if no is None or owner == str(record.key):  # read again: it changes nothing
             talk.recorded = True
             self._unsaved = False
             return None
+        if not owner:
+            self._leave_out(record.key, talk, entry.id, no)
+        return no
+
+    def _leave_out(self, key: ConversationKey, talk: _Talk, entry: str, no: No) -> None:
         talk.gaps = True
         self._careful = True
         self._unsaved &= no in _OF_THE_CONVERSATION
-        self._notes[str(record.key), entry.id] = no.value
-        self._left_out[entry.id] = no
-        return no
+        self._notes[str(key), entry] = no.value
+        self._left_out[entry] = no
 
     def admits(self, key: ConversationKey) -> bool:
         """Tell whether a conversation may be in the journal at all by now."""
@@ -194,8 +199,12 @@ class Gate:
 
     # Turns that are off the record
 
-    def _user(self, key: ConversationKey, talk: _Talk, entry: Entry) -> None:
-        """Begin or end a silence; a message that was seen here before changes nothing."""
+    def _user(self, record: Appended, talk: _Talk) -> None:
+        """Begin or end a silence; a message that was seen here before changes nothing.
+
+        What a subagent is asked in such a turn keeps all that it answers out, however late.
+        """
+        key, entry = record.key, record.entry
         seen = left_out.seen_in(self._connection, entry.id)
         if str(key) in seen or (str(key), entry.id) in self._notes:
             return
@@ -203,7 +212,7 @@ class Gate:
         if talk.silent_since:
             talk.ended.append((talk.silent_since, at))
             talk.silent_since = ""
-        if off_record(entry.text) or off_record(strip(entry.text, typed=True)):
+        if _asks_silence(entry) or self._parent_silent(record):
             talk.silent_since = at
         if seen:
             self._notes[str(key), entry.id] = left_out.COPY
@@ -258,3 +267,8 @@ class Gate:
             talk.stored_open = True
         left_out.purge(self._connection, name)
         talk.ended.clear()
+
+
+def _asks_silence(entry: Entry) -> bool:
+    # Memory that a harness put before the message is no part of it.
+    return off_record(entry.text) or off_record(strip(entry.text, typed=True))

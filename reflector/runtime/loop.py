@@ -11,7 +11,7 @@ from pathlib import Path
 from reflector.core.errors import ReflectorError
 from reflector.core.machine import SLOT
 from reflector.core.run import Run
-from reflector.core.schedule import Engine
+from reflector.core.schedule import Engine, Settled
 from reflector.runtime import log
 from reflector.runtime.bench import Bench
 from reflector.runtime.kept import bring_home
@@ -107,6 +107,9 @@ def work_off(bench: Bench, slot: str, engine: Engine | None = None) -> list[Run]
             if run is None:
                 return done
             done.append(supervise(bench, run))
+        if not scheduler.waits(slot, tips=False):
+            # What reached a threshold beside the run was told that the slot was taken.
+            scheduler.handle(Settled(success=True, origin="drain"))
     return done
 
 

@@ -53,8 +53,9 @@ def read(home: Home) -> tuple[Pause, ...]:
     if raw is None:
         return ()
     try:
-        # We never write an empty file, so that one was cut off.
-        lines = raw.decode("ascii").splitlines() or [""]
+        lines = raw.decode("ascii").splitlines()
+        if not lines:
+            raise ValueError("nothing, so it was cut off")  # noqa: TRY301 - one of its damages
         return tuple(map(_parsed, lines))
     except ValueError as error:
         raise _refused(file, f"it holds {str(error)[:100]}") from error

@@ -9,6 +9,7 @@ from pathlib import Path
 from reflector.core.errors import ReflectorError, TranscriptError
 from reflector.core.schedule import Settled, Shutdown
 from reflector.harness.meanings import Meaning, meaning
+from reflector.runtime import hook_gate
 from reflector.runtime.front import SUPERVISOR, handle
 from reflector.runtime.ingest import ingest
 from reflector.runtime.loop import Quiet
@@ -38,6 +39,7 @@ def drain_spool(
     Only one process drains a home at a time. A hook that spooled while we held the lock relied on
     us, so the spool is looked at once more after the lock is let go.
     """
+    hook_gate.refresh(any_context)
     home = any_context.home
     folder = home.path / "spool"
     total = Drained()

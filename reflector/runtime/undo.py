@@ -7,6 +7,7 @@ from typing import assert_never
 
 from reflector.core.errors import NotFoundError, ParentDirtyError, ReflectorError
 from reflector.core.run import Run
+from reflector.runtime import block_cache
 from reflector.runtime.memory_lock import memory_write
 from reflector.runtime.wiring import Context
 from reflector.store import reservations
@@ -44,7 +45,9 @@ def undo(context: Context, run_id: str) -> Undone:
             save_merge=lambda _sha: None,  # after a death in between git itself tells what landed
             sleep=context.ambient.clock.sleep,
         )
-    return _answer(run, done)
+    undone = _answer(run, done)
+    block_cache.refresh(context)
+    return undone
 
 
 def _job(context: Context, run: Run, merge_commit: str) -> Integration:

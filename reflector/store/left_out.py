@@ -67,6 +67,16 @@ def seen_in(connection: sqlite3.Connection, entry: str) -> set[str]:
     return {row["key"] for row in rows}
 
 
+def recorded_in(connection: sqlite3.Connection, entry: str) -> str:
+    """Return the conversation in which an entry is recorded, "" if it is not."""
+    row = connection.execute(
+        "SELECT key FROM entries JOIN conversations ON conversations.id = conversation "
+        "WHERE entries.id = ?",
+        (entry,),
+    ).fetchone()
+    return row["key"] if row else ""
+
+
 def why(connection: sqlite3.Connection, entry: str) -> str:
     """Return why an entry was left out before, in whatever conversation; "" if it was not."""
     row = connection.execute(
@@ -110,31 +120,44 @@ def silent_at(connection: sqlite3.Connection, conversation: str, at: str) -> boo
 
 
 def purge(connection: sqlite3.Connection, conversation: str) -> None:
-    """Empty and hide what subagents said while their parent was silent.
+    """Empty and hide what subagents said for a turn in which their parent was silent.
 
     Their files may have been read before the parent's said that the turn is off the record.
     """
-    said = connection.execute(
-        "SELECT DISTINCT e.id, e.conversation, c.key, e.size * (e.sequence > c.cursor) AS bytes, e.step, "
-        "e.step * (e.sequence <= c.cursor) AS read "
-        "FROM entries AS e JOIN conversations AS c ON c.id = e.conversation "
-        "JOIN silences AS s ON s.conversation = c.parent AND e.at >= s.since "
-        "AND (s.until = '' OR e.at < s.until) WHERE c.parent = ? AND e.hidden = 0",
-        (conversation,),
+    children = connection.execute(
+        "SELECT id, key, cursor FROM conversations WHERE parent = ?", (conversation,)
     ).fetchall()
-    for row in said:
-        connection.execute(
-            "UPDATE entries SET hidden = 1, text = '', tool = '', arguments = '', result = NULL "
-            "WHERE id = ?",
-            (row["id"],),
-        )
-        connection.execute(
-            "UPDATE conversations SET total_steps = total_steps - ?, "
-            "reflected_steps = reflected_steps - ?, unreflected_bytes = unreflected_bytes - ?, "
-            "title = '' WHERE id = ?",
-            (row["step"], row["read"], row["bytes"], row["conversation"]),
-        )
-        note(connection, [(row["key"], row["id"], "norecord")])
+    for child in children:
+        said = connection.execute(
+            "SELECT id, sequence, kind, at, size, step FROM entries "
+            "WHERE conversation = ? AND hidden = 0 ORDER BY sequence",
+            (child["id"],),
+        ).fetchall()
+        asked = ""  # since when it works for a turn that is off the record
+        for row in said:
+            inside = silent_at(connection, conversation, row["at"])
+            if row["kind"] == "user":
+                asked = row["at"] if inside else ""
+            if inside or asked:
+                _empty(connection, child, row)
+        if asked:
+            silence(connection, child["key"], asked)
+
+
+def _empty(connection: sqlite3.Connection, child: sqlite3.Row, row: sqlite3.Row) -> None:
+    connection.execute(
+        "UPDATE entries SET hidden = 1, text = '', tool = '', arguments = '', result = NULL "
+        "WHERE id = ?",
+        (row["id"],),
+    )
+    read = row["sequence"] <= child["cursor"]
+    connection.execute(
+        "UPDATE conversations SET total_steps = total_steps - ?, title = '', "
+        "reflected_steps = reflected_steps - ?, unreflected_bytes = unreflected_bytes - ? "
+        "WHERE id = ?",
+        (row["step"], row["step"] * read, row["size"] * (not read), child["id"]),
+    )
+    note(connection, [(child["key"], row["id"], "norecord")])
 
 
 def counts(connection: sqlite3.Connection) -> dict[str, int]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from reflector.core import backoff, park
 from reflector.core.ambient import instant, stamp
-from reflector.core.backoff import SetAside, Strike, Suspect
-from reflector.core.failure import Failure, classify
-from reflector.core.park import FailedRun, ParkState
+from reflector.core.backoff import Backoff, SetAside, Strike, Suspect
+from reflector.core.completion import Ended, Record, complete
+from reflector.core.park import ParkState
 from reflector.core.pending import take_for_run
-from reflector.core.run import Request, Run, Settlement, consumes
+from reflector.core.run import Request, Run, Settlement
 from reflector.core.schedule import Asked, Day, Part, Standing
 from reflector.core.snapshot import Snapshot
 from reflector.store import journal
@@ -289,72 +288,64 @@ class Circumstances:
 def after_run(
     connection: sqlite3.Connection, run: Run, end: Settlement, given: Circumstances
 ) -> bool:
-    """Let a settled run count: back-off, suspicion, set-aside, park. Tells if it parked just now."""
+    """Write what a run's end changes besides its row and the cursors that `settle` moves.
+
+    Tells if its route parked just now.
+    """
     route = run.request.engine
-    if consumes(end.outcome):
-        _clear(connection, run.snapshots)
-        save_park(connection, route, park.after_success())
-        return False
-    failure = classify(end.outcome, end.reason, end.detail)
-    if failure is None:
-        return False
-    automatic = run.request.trigger != "manual"
-    if run.request.pipeline == "reflection":
-        if automatic:
-            _back_off(connection, run.snapshots, given)
-        for taken in run.snapshots:
-            _suspect(connection, run, taken, failure, given)
-    reason = end.reason.value if end.reason else end.outcome.value
-    read = frozenset(each.conversation for each in run.snapshots)
-    failed = FailedRun(run.id, read, reason, end.detail, given.settings)
-    state = park_state(connection, route)
-    parked, just = park.after_failure(state, failed, failure, given.now, automatic=automatic)
-    save_park(connection, route, parked)
-    return just
-
-
-def _suspect(
-    connection: sqlite3.Connection,
-    run: Run,
-    taken: Snapshot,
-    failure: Failure,
-    given: Circumstances,
-) -> None:
-    verdict = backoff.after_content_failure(
-        suspect_of(connection, taken.conversation),
-        taken,
-        failure,
-        smallest=_is_smallest(connection, taken),
-        shared=len(run.snapshots) > 1,
-        max_bytes=given.max_bytes,
+    done = complete(
+        Ended(
+            run=run.id,
+            pipeline=run.request.pipeline,
+            automatic=run.request.trigger != "manual",
+            dry_run=run.request.dry_run,
+            outcome=end.outcome,
+            reason=end.reason,
+            detail=end.detail,
+            snapshots=run.snapshots,
+            smallest=frozenset(
+                each.conversation for each in run.snapshots if _is_smallest(connection, each)
+            ),
+            settings=given.settings,
+        ),
+        {each.conversation: _record(connection, each.conversation) for each in run.snapshots},
+        park_state(connection, route),
+        given.max_bytes,
+        given.now,
+        given.chance,
     )
-    _judged(connection, run.id, taken, verdict, given.now)
+    for aside in done.set_aside:
+        journal.consume(connection, aside.snapshot)
+        _set_aside(connection, run.id, aside, stamp(given.now))
+    for conversation, record in done.records.items():
+        _save_record(connection, conversation, record)
+    save_park(connection, route, done.park)
+    return done.parked
 
 
-def _clear(connection: sqlite3.Connection, snapshots: Iterable[Snapshot]) -> None:
-    for each in snapshots:
-        if each.mode == "advance":
-            connection.execute(
-                "UPDATE conversations SET suspect = NULL, consecutive_failures = 0, "
-                "next_eligible_at = NULL WHERE key = ?",
-                (each.conversation,),
-            )
+def _record(connection: sqlite3.Connection, conversation: str) -> Record:
+    row = connection.execute(
+        "SELECT consecutive_failures, next_eligible_at, suspect FROM conversations WHERE key = ?",
+        (conversation,),
+    ).fetchone()
+    if row is None:
+        return Record()
+    until = instant(row["next_eligible_at"]) if row["next_eligible_at"] else None
+    return Record(Backoff(row["consecutive_failures"], until), suspect_from(row["suspect"]))
 
 
-def _back_off(
-    connection: sqlite3.Connection, snapshots: Sequence[Snapshot], given: Circumstances
-) -> None:
-    for each in snapshots:
-        row = connection.execute(
-            "SELECT consecutive_failures FROM conversations WHERE key = ?", (each.conversation,)
-        ).fetchone()
-        before = backoff.Backoff(row["consecutive_failures"] if row else 0)
-        after = backoff.after_failure(before, given.now, given.chance)
-        until = stamp(after.next_eligible_at) if after.next_eligible_at else None
-        connection.execute(
-            "UPDATE conversations SET consecutive_failures = ?, next_eligible_at = ? WHERE key = ?",
-            (after.consecutive_failures, until, each.conversation),
-        )
+def _save_record(connection: sqlite3.Connection, conversation: str, record: Record) -> None:
+    until = record.backoff.next_eligible_at
+    connection.execute(
+        "UPDATE conversations SET consecutive_failures = ?, next_eligible_at = ?, suspect = ? "
+        "WHERE key = ?",
+        (
+            record.backoff.consecutive_failures,
+            stamp(until) if until else None,
+            json.dumps(asdict(record.suspect)) if record.suspect else None,
+            conversation,
+        ),
+    )
 
 
 def _is_smallest(connection: sqlite3.Connection, taken: Snapshot) -> bool:
@@ -364,28 +355,16 @@ def _is_smallest(connection: sqlite3.Connection, taken: Snapshot) -> bool:
     return least is None or least.last_sequence >= taken.last_sequence
 
 
-def _judged(
-    connection: sqlite3.Connection,
-    run_id: str,
-    taken: Snapshot,
-    verdict: Suspect | SetAside | None,
-    now: datetime,
-) -> None:
-    if isinstance(verdict, SetAside):
-        journal.consume(connection, verdict.snapshot)
-        connection.execute(
-            "INSERT INTO set_aside VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (
-                run_id,
-                taken.conversation,
-                taken.first_entry,
-                taken.last_entry,
-                verdict.fingerprint,
-                stamp(now),
-            ),
-        )
-        verdict = None
-    text = json.dumps(asdict(verdict)) if verdict else None
+def _set_aside(connection: sqlite3.Connection, run_id: str, aside: SetAside, now: str) -> None:
+    taken = aside.snapshot
     connection.execute(
-        "UPDATE conversations SET suspect = ? WHERE key = ?", (text, taken.conversation)
+        "INSERT INTO set_aside VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (
+            run_id,
+            taken.conversation,
+            taken.first_entry,
+            taken.last_entry,
+            aside.fingerprint,
+            now,
+        ),
     )

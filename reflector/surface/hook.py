@@ -15,7 +15,7 @@ _LONGEST_LINE = 4096
 _LONGEST_INPUT = 1 << 22
 _SECONDS = 0.15
 _SECONDS_INJECTING = 0.4
-INJECTING = ("SessionStart", "UserPromptSubmit", "BeforeAgent")
+INJECTING = ("SessionStart",)
 
 
 def main() -> int:
@@ -58,6 +58,8 @@ def _limit(seconds: float) -> None:
     import posix  # noqa: PLC0415
 
     def end(_number: int, _frame: object) -> None:
+        for block in _fallback:
+            posix.write(1, block)
         posix._exit(0)  # noqa: SLF001 - the public door, os._exit, costs the import of os
 
     _signal.signal(_signal.SIGALRM, end)
@@ -173,20 +175,53 @@ def _spool(home: bytes, harness: str, event: str, given: dict[str, object]) -> N
 
 
 def _inject(home: bytes, gate: list[tuple[str, str]], cwd: str) -> None:
-    """Print the cached block if what it was made of is still what is there."""
+    """Print the cached block if what it was made of still holds, else a fresh one.
+
+    A fresh one that takes too long gives way to the cached one: see `_limit`.
+    """
     import posix  # noqa: PLC0415
 
     agent = home + b"/agents/" + _agent(gate, cwd).encode("utf-8", "surrogateescape")
     stamps, _, block = _read(agent + b"/block").partition(b"\n\n")
-    for stamp in stamps.split(b"\n"):
-        kind, _, rest = stamp.partition(b" ")
-        if kind == b"main" and _main(agent) != rest:
-            return
-        if kind == b"file":
-            facts, _, path = rest.partition(b" ")
-            if _facts(path) != facts:
-                return
-    posix.write(1, block)
+    if block and all(_holds(agent, stamp) for stamp in stamps.split(b"\n")):
+        posix.write(1, block)
+        return
+    _fallback.append(block)
+    fresh = _fresh(home)
+    _fallback.clear()
+    posix.write(1, fresh or block)
+
+
+def _holds(agent: bytes, stamp: bytes) -> bool:
+    kind, _, rest = stamp.partition(b" ")
+    if kind == b"main":
+        return _main(agent) == rest
+    if kind == b"file":
+        facts, _, path = rest.partition(b" ")
+        return _facts(path) == facts
+    return True
+
+
+_fallback: list[bytes] = []
+
+
+def _fresh(home: bytes) -> bytes:
+    import posix  # noqa: PLC0415
+
+    ours, theirs = posix.pipe()
+    actions = [
+        (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0),
+        (posix.POSIX_SPAWN_DUP2, theirs, 1),
+        (posix.POSIX_SPAWN_OPEN, 2, "/dev/null", posix.O_WRONLY, 0),
+        (posix.POSIX_SPAWN_CLOSE, ours),
+    ]
+    words: list[bytes | str] = [sys.executable, "-I", "-m", "reflector", "prompt", "--home", home]
+    posix.posix_spawn(sys.executable, words, posix.environ, file_actions=actions)
+    posix.close(theirs)
+    parts: list[bytes] = []
+    while chunk := posix.read(ours, 1 << 16):
+        parts.append(chunk)
+    return b"".join(parts)
 
 
 def _agent(gate: list[tuple[str, str]], cwd: str) -> str:

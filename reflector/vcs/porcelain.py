@@ -177,8 +177,14 @@ class Porcelain:
 
     def update_ref(self, ref: str, new: str, old: str | None, why: str = "reflector") -> None:
         """Move a ref from `old` (None: it must not exist) to `new`, or raise `RefMovedError`."""
+        if old is not None and self._surely_moved(ref, old, new, why):
+            return
         words = ["update-ref", "-m", why, ref_name(ref), _sha(new), _sha(old or _NOTHING)]
         self._moved(ref, self._run(words))
+
+    def _surely_moved(self, ref: str, old: str, new: str, why: str) -> bool:
+        with Reads(self.repo) as reads:
+            return reads.move_ref(ref, old, new, why)
 
     def delete_ref(self, ref: str, old: str) -> None:
         """Delete a ref that is at `old`, or raise `RefMovedError`."""

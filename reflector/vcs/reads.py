@@ -91,6 +91,7 @@ class Reads:
         except (pygit2.GitError, KeyError, ValueError, OSError) as error:
             why = f"There is no usable git repository at {path}."
             raise GitError(why, detail=str(error), path=str(path)) from error
+        self._repository.set_ident(Identity().name, Identity().email)  # in logs of refs
         self.git_dir = Path(self._repository.path)
         self.path = path
         if self.git_dir.resolve() != expected:
@@ -268,8 +269,7 @@ class Reads:
     def surely_free(self, paths: Sequence[str], index: Path, commit: str) -> bool:
         """Tell whether all paths are as the commit has them, here and in `index`, or unused."""
         entries, tree = pygit2.Index(str(index)), self.tree(commit)
-        free = all(self._surely_free(path, entries, tree) for path in paths)
-        return free and entries.conflicts is None
+        return not entries.conflicts and all(self._surely_free(p, entries, tree) for p in paths)
 
     def _surely_free(self, path: str, index: pygit2.Index, tree: Tree) -> bool:
         """Look at one file, by content: the library's status of one goes through all of them."""
@@ -300,10 +300,8 @@ class Reads:
     def _tracked(self, path: str) -> bool:
         if path == ".":
             return False
-        if path in self._repository.index:
-            return True
-        head = self._repository.revparse_single("HEAD^{tree}").peel(pygit2.Tree)
-        return path in head and not isinstance(head[path], pygit2.Tree)
+        head = self.tree(self.resolve("HEAD") or "")
+        return path in self._repository.index or head.find(path) is not None
 
     @_door
     def plan_merge(self, ours: str, theirs: str) -> MergePlan:
@@ -376,18 +374,22 @@ class Reads:
         return made
 
     @_door
-    def delete_branch(self, branch: str, expected: str) -> None:
-        """Delete a branch that is at `expected`; raise `RefMovedError` if it is not."""
-        ref = self._repository.lookup_reference(ref_name(f"refs/heads/{branch}"))
-        if str(ref.target) != expected:
-            raise RefMovedError(f"{branch} is not where it was.", ref=ref.name)
-        ref.delete()  # compares once more, under the lock of the ref
+    def move_ref(self, ref: str, old: str, new: str | None, why: str = "") -> bool:
+        """Move a ref from `old`, or delete it if `new` is None. False: it was not done, ask git."""
+        try:
+            found = self._repository.lookup_reference(ref_name(ref))
+            if known := found.target == pygit2.Oid(hex=old):
+                # Either compares once more, under the lock of the ref.
+                found.set_target(pygit2.Oid(hex=new), why) if new else found.delete()
+        except (KeyError, OSError, pygit2.GitError):
+            return False
+        return known
 
     @_door
     def add_worktree(self, path: Path, branch: str, base: str) -> None:
         """Check `base` out at `path` on the new `branch`; on failure the branch goes again."""
-        name = ref_name(f"refs/heads/{branch}")
-        made = self._repository.references.create(name, pygit2.Oid(hex=base))
+        name, oid = ref_name(f"refs/heads/{branch}"), pygit2.Oid(hex=base)
+        made = self._repository.references.create(name, oid)
         try:
             self._repository.add_worktree(path.name, str(path), made)
         except BaseException:
@@ -428,11 +430,7 @@ def _text(raw: bytes) -> str:
 
 
 def _status(flags: dict[str, int]) -> FileStatus:
-    return FileStatus(
-        staged=_with(flags, _STAGED),
-        unstaged=_with(flags, _UNSTAGED),
-        untracked=_with(flags, Flag.WT_NEW),
-    )
+    return FileStatus(*(_with(flags, kind) for kind in (_STAGED, _UNSTAGED, Flag.WT_NEW)))
 
 
 def _with(flags: dict[str, int], wanted: Flag) -> tuple[str, ...]:

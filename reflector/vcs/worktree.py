@@ -137,10 +137,13 @@ def close(git: Porcelain, worktree: Worktree, expected: str | None) -> None:
             git.worktree_remove(worktree.path, force=True)
         else:
             git.forget_worktree(worktree.path)
+    if expected is None:
+        return
+    ref = f"refs/heads/{worktree.branch}"
     with Reads(git.repo) as parent:
-        found = parent.resolve(f"refs/heads/{worktree.branch}")
-        if found is not None and expected is not None:
-            parent.delete_branch(worktree.branch, expected)
+        gone = parent.resolve(ref) is None or parent.move_ref(ref, expected, None)
+    if not gone:
+        git.branch_delete(worktree.branch, expected)
 
 
 def _removed_by_hand(worktree: Worktree) -> bool:

@@ -58,10 +58,9 @@ def now() -> str:
 
 
 def ingest(cli: Cli, *files: Path, **options):
-    """Ingest, run what there is to run, and return what became of the files."""
+    """Ingest and return what became of the files."""
     done = cli("ingest", *files, "--json", **options)
     assert done.code == 0, done.err + done.out
-    assert cli("reflect", **options).code == 0
     return done.json["files"]
 
 
@@ -70,6 +69,8 @@ def occurs(cli: Cli, text: str) -> list[str]:
 
 
 def nothing_of_it(cli: Cli, *more: str) -> None:
+    """Let everything be used that was recorded; then search every byte."""
+    assert cli("reflect").code == 0
     for text in (CANARY, *more):
         assert occurs(cli, text) == []
     audit(cli.home)
@@ -89,7 +90,8 @@ def settings(cli: Cli, text: str) -> None:
 
 
 def test_what_is_recorded_is_found_so_that_its_absence_means_something(cli, tmp_path):
-    ingest(cli, put(tmp_path / "s1.jsonl", user("u1", f"Always call it {CANARY}.")))
+    talk = put(tmp_path / "s1.jsonl", user("u1", f"Always call it {CANARY}."))
+    assert cli("reflect", talk).code == 0
     found = " ".join(occurs(cli, CANARY))
     assert "state.db" in found
     assert "payload.json" in found
@@ -99,46 +101,49 @@ def test_what_is_recorded_is_found_so_that_its_absence_means_something(cli, tmp_
 # Excluded folders
 
 
-@pytest.mark.parametrize(
-    ("pattern", "cwd"),
-    [
-        ("{home}/private", "{home}/private"),
-        ("~/private", "{home}/private/deep/down"),
-        ("~/private/", "{home}/private/app"),
-        ("~/private/**", "{home}/private"),
-        ("~/*/secret-?", "{home}/work/secret-1/app"),
-        ("private", "/srv/private/app"),
-        ("clients/acme*", "/srv/clients/acme-shop"),
-        ("~/[private]", "{home}/[private]/app"),
-        ("~/Gescha\u0308ft", "{home}/Gesch\u00e4ft/app"),
-        ("*", "/anywhere"),
-    ],
-)
-def test_a_pattern_keeps_everything_said_in_and_below_a_folder_out(cli, tmp_path, pattern, cwd):
+PATTERNS = {
+    "{home}/private": "{home}/private",
+    "~/private": "{home}/private/deep/down",
+    "~/private/": "{home}/private/app",
+    "~/private/**": "{home}/private",
+    "~/*/secret-?": "{home}/work/secret-1/app",
+    "private": "/srv/private/app",
+    "clients/acme*": "/srv/clients/acme-shop",
+    "~/[private]": "{home}/[private]/app",
+    "~/Gescha\u0308ft": "{home}/Gesch\u00e4ft/app",
+    "*": "/anywhere",
+}
+
+
+def test_a_pattern_keeps_everything_said_in_and_below_a_folder_out(cli, tmp_path):
     home = os.environ["HOME"]
-    cwd = cwd.format(home=home)
-    settings(cli, f"[journal]\nexclude = [{json.dumps(pattern.format(home=home))}]\n")
+    for number, (pattern, folder) in enumerate(PATTERNS.items()):
+        cwd = folder.format(home=home)
+        settings(cli, f"[journal]\nexclude = [{json.dumps(pattern.format(home=home))}]\n")
+        files = ingest(cli, *_three_harnesses(tmp_path / str(number), cwd))
+        assert [each["entries"] for each in files] == [0, 0, 0], pattern
+        assert all(set(each["left_out"]) == {"excluded"} for each in files)
+        assert not [where for where in occurs(cli, cwd) if not where.endswith("config.toml")]
+    nothing_of_it(cli, "excluded-")
+    assert cli("status", "--json").json["conversations"] == []
+
+
+def _three_harnesses(folder: Path, cwd: str) -> list[Path]:
     said = f"Always call it {CANARY}."
-    rows = [
+    claude = [
         {"type": "summary", "leafUuid": "x", "summary": f"About {CANARY}"},
         user("u1", said, cwd=cwd),
         assistant("a1", said, tool_use("c1", path=CANARY), cwd=cwd),
         result("r1", ("c1", CANARY), cwd=cwd),
         {"type": "ai-title", "sessionId": "s1", "aiTitle": f"About {CANARY}"},
     ]
-    claude = put(tmp_path / "excluded-claude.jsonl", *rows)
-    rollout = put(
-        tmp_path / "excluded-codex.jsonl",
-        codex("session_meta", id="excluded-session", cwd=cwd, source="cli"),
-        spoke("user", said),
-        spoke("assistant", said),
-    )
-    talk = put(tmp_path / "excluded-talk.jsonl", {"role": "user", "content": said, "cwd": cwd})
-    files = ingest(cli, claude, rollout, talk)
-    assert [each["entries"] for each in files] == [0, 0, 0]
-    assert all(set(each["left_out"]) == {"excluded"} for each in files)
-    nothing_of_it(cli, "excluded-", cwd.encode().decode())
-    assert cli("status", "--json").json["conversations"] == []
+    about = codex("session_meta", id="excluded-session", cwd=cwd, source="cli")
+    rollout = [about, spoke("user", said), spoke("assistant", said)]
+    generic = [{"role": "user", "content": said, "cwd": cwd}]
+    return [
+        put(folder / f"excluded-{number}.jsonl", *rows)
+        for number, rows in enumerate((claude, rollout, generic))
+    ]
 
 
 def test_other_folders_are_recorded_beside_an_excluded_one(cli, tmp_path):
@@ -296,9 +301,10 @@ def test_a_message_keeps_its_whole_turn_out(cli, tmp_path, mark):
     assert cli("status", "--json").json["consent"]["left_out"] == {"norecord": 4}
 
 
-@pytest.mark.parametrize("text", ["#norecording is", "Do not say #norecord", "norecord"])
-def test_a_message_that_only_mentions_it_is_recorded(cli, tmp_path, text):
-    assert ingest(cli, put(tmp_path / "t.jsonl", user("u1", text)))[0]["entries"] == 1
+def test_a_message_that_only_mentions_it_is_recorded(cli, tmp_path):
+    texts = ["#norecording is", "Do not say #norecord", "norecord"]
+    talk = put(tmp_path / "t.jsonl", *(user(f"u{n}", text) for n, text in enumerate(texts)))
+    assert ingest(cli, talk)[0]["entries"] == 3
 
 
 @pytest.mark.parametrize("form", ["claude-code", "codex", "generic"])
@@ -323,7 +329,7 @@ def test_a_turn_stays_out_however_its_rows_arrive(cli, tmp_path, form):
     for row in rows:
         append(talk, row)
         assert cli("ingest", talk).code == 0
-        nothing_of_it(cli)
+        assert occurs(cli, CANARY) == []
     assert entries(cli) == [KEPT, "Yes.", "Never push to main", "Understood."]
     # Replaced by itself, the file is read from its start again, and gives nothing again.
     copy = talk.read_bytes()
@@ -510,10 +516,9 @@ def test_a_pause_ends_by_itself_and_is_never_made_shorter(cli, tmp_path):
     assert lines_.startswith("2026-01-01")
 
 
-@pytest.mark.parametrize("text", ["0s", "-5m", "2", "h", "2h!", "99999w", "", "1h 5m"])
-def test_a_duration_that_is_none_is_refused_before_anything_happens(cli, text):
-    refused = cli("pause", f"--for={text}")
-    assert refused.code == 2
+def test_a_duration_that_is_none_is_refused_before_anything_happens(cli):
+    for text in ("0s", "-5m", "2", "h", "2h!", "99999w", "", "1h 5m"):
+        assert cli("pause", f"--for={text}").code == 2
     assert not (cli.home / "pauses").exists()
 
 
@@ -578,12 +583,13 @@ def test_status_shows_every_no(cli):
         assert part in text
 
 
-@pytest.mark.parametrize("value", ['"~/x"', "[1]", '[""]', "[[]]", "true", "{}"])
-def test_a_pattern_list_of_the_wrong_type_is_refused(cli, tmp_path, value):
-    settings(cli, f"[journal]\nexclude = {value}\n")
-    refused = cli("ingest", put(tmp_path / "t.jsonl", user("u1", CANARY)))
-    assert refused.code == 3
-    assert "journal.exclude must be a list of strings" in refused.err
+def test_a_pattern_list_of_the_wrong_type_is_refused(cli, tmp_path):
+    talk = put(tmp_path / "t.jsonl", user("u1", CANARY))
+    for value in ('"~/x"', "[1]", '[""]', "[[]]", "true", "{}"):
+        settings(cli, f"[journal]\nexclude = {value}\n")
+        refused = cli("ingest", talk)
+        assert refused.code == 3
+        assert "journal.exclude must be a list of strings" in refused.err
     assert cli("pause").code == 0  # works whatever the settings say
 
 

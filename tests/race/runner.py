@@ -10,19 +10,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from reflector.core.run import Run
 from reflector.runtime.reflect import Options, reflect
 from reflector.runtime.wiring import Context, context
 from tests.support.transcripts import conversation
 from tests.support.watching import QuietWatch
 
 CHILD = (sys.executable, str(Path(__file__).with_name("child.py")))
-
-
-def lessons(context: Context, run: Run) -> list[int]:
-    """Return the numbers of the lessons that a run read."""
-    del context
-    return [int(each.conversation.rpartition("-")[2]) for each in run.snapshots]
 
 
 def work(found: Context, number: int, folder: Path) -> list[dict[str, Any]]:
@@ -37,7 +30,7 @@ def work(found: Context, number: int, folder: Path) -> list[dict[str, Any]]:
             "run": run.id,
             "outcome": run.settlement.outcome.value,
             "detail": run.settlement.detail,
-            "lessons": lessons(found, run),
+            "snapshots": [each.as_json() for each in run.snapshots],
         }
         for run in (*ingested.runs, *others.runs)
         if run.settlement

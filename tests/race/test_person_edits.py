@@ -2,131 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.support.auditor import audit, git
-from tests.support.cli import ROOT, Cli
+from tests.race.partners import PERSON, RUNNER, Judge, Partner, partner
+from tests.support.auditor import audit
+from tests.support.cli import Cli
 
 pytestmark = [pytest.mark.race, pytest.mark.slow]
 
-HERE = Path(__file__).parent
 DEEP = "REFLECTOR_TEST_DEEP" in os.environ
 ROUNDS = 400 if DEEP else 100
 SEED = os.environ.get("REFLECTOR_TEST_SEED", "1")
-
-
-class Partner:
-    """A long-lived process that answers each line with a JSON line."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
-        assert process.stdin is not None
-        assert process.stdout is not None
-        self._in, self._out = process.stdin, process.stdout
-
-    def ask(self, line: str) -> None:
-        self._in.write(f"{line}\n".encode())
-        self._in.flush()
-
-    def answer(self) -> Any:
-        line = self._out.readline()
-        assert line, "it died"
-        return json.loads(line)
-
-
-@contextmanager
-def partner(*words: str | Path) -> Iterator[Partner]:
-    environ = {name: os.environ[name] for name in os.environ if name.startswith(("GIT_", "PATH"))}
-    process = subprocess.Popen(
-        [sys.executable, *map(str, words)],
-        env={**environ, "HOME": os.environ["HOME"], "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    try:
-        yield Partner(process)
-    finally:
-        process.communicate()
-
-
-@dataclass
-class Judge:
-    """Compares what both sides say with what git and the files say."""
-
-    repo: Path
-    lessons: set[int] = field(default_factory=set)
-    outcomes: list[str] = field(default_factory=list)
-
-    def heard(self, runs: list[dict[str, Any]]) -> None:
-        for run in runs:
-            self.outcomes.append(run["outcome"])
-            if run["outcome"] == "merged":
-                self.lessons.update(run["lessons"])
-
-    def wrong(self, person: dict[str, Any]) -> Iterator[str]:
-        files, staged = _bytes(person["files"]), _bytes(person["staged"])
-        for path, content in files.items():
-            if (found := _read(self.repo / path)) != content:
-                yield f"{path} was {content!r}, it is {found!r}"
-        for path, content in staged.items():
-            if (found := git(self.repo, "show", f":{path}", check=False)) != content:
-                yield f"staged {path} was {content!r}, it is {found!r}"
-        yield from self._status(files, staged)
-        yield from self._history(person)
-
-    def _status(self, files: dict[str, bytes], staged: dict[str, bytes]) -> Iterator[str]:
-        words = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"]
-        said = set(filter(None, git(self.repo, *words).decode().split("\0")))
-        expected = {self._line(path, files, staged) for path in files | staged} - {""}
-        if said != expected:
-            yield f"git status says {sorted(said)}, expected {sorted(expected)}"
-
-    def _line(self, path: str, files: dict[str, bytes], staged: dict[str, bytes]) -> str:
-        head = self._at(f"main:{path}")
-        index = staged.get(path, head)
-        if index is None:
-            return f"?? {path}"
-        first = " " if index == head else "A" if head is None else "M"
-        second = " " if files.get(path, index) == index else "M"
-        return f"{first}{second} {path}" if first + second != "  " else ""
-
-    def _at(self, what: str) -> bytes | None:
-        if b"missing" in git(self.repo, "cat-file", "-t", what, check=False) or not git(
-            self.repo, "rev-parse", "-q", "--verify", what, check=False
-        ):
-            return None
-        return git(self.repo, "cat-file", "blob", what)
-
-    def _history(self, person: dict[str, Any]) -> Iterator[str]:
-        texts: dict[str, list[str]] = {}
-        for path in {path for path, _ in person["committed"]} | {"system/human.md"}:
-            texts[path] = (self._at(f"main:{path}") or b"").decode().splitlines()
-        for path, line in person["committed"]:
-            if texts[path].count(line) != 1:
-                yield f"the person's line {line!r} is {texts[path].count(line)} times in {path}"
-        for number in sorted(self.lessons):
-            line = f"- Lesson {number} of the race."
-            times = texts["system/human.md"].count(line)
-            if times != (line not in person["deleted"]):
-                yield f"lesson {number} is {times} times in main"
-
-
-def _bytes(texts: dict[str, str]) -> dict[str, bytes]:
-    return {path: text.encode("latin-1") for path, text in texts.items()}
-
-
-def _read(path: Path) -> bytes | None:
-    return path.read_bytes() if path.exists() else None
 
 
 def rest(runner: Partner, judge: Judge) -> int:
@@ -147,8 +35,8 @@ def test_a_person_and_runs_in_one_memory_lose_nothing_of_each_other(tmp_path):
     judge = Judge(cli.repo)
     print(f"seed {SEED}, {ROUNDS} rounds")
     with (
-        partner(HERE / "runner.py", cli.home, tmp_path) as runner,
-        partner(HERE / "person.py", cli.repo, SEED) as person,
+        partner(RUNNER, cli.home, tmp_path) as runner,
+        partner(PERSON, cli.repo, SEED) as person,
     ):
         for number in range(ROUNDS):
             person.ask(f"act {number}")

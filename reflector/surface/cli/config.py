@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from reflector.runtime import hook_gate
 from reflector.runtime.settings import KEYS, Value
 from reflector.runtime.wiring import context
 from reflector.surface.cli.output import Output, safe
@@ -17,6 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Print every setting, its value and where that comes from."""
     found = context(args.home, args.identity)
+    hook_gate.refresh(found)
     settings = found.settings
     width = max(len(key.name) for key in KEYS)
     out.say(f"home      {found.home.path}", f"identity  {found.agent.identity}", "")

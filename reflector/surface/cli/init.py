@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from reflector.runtime import birth
+from reflector.runtime import birth, block_cache, hook_gate
 from reflector.runtime.wiring import context
 from reflector.surface.cli.output import Output
 
@@ -21,6 +21,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Make the memory, or say that it is there."""
     found = context(args.home, args.identity)
     born = birth.init(found)
+    hook_gate.refresh(found)
+    block_cache.refresh(found)
     verb = "Made" if born.created else "Found"
     out.say(
         f"{verb} the memory of {out.style(found.agent.identity, 'bold')} at {born.repository}",

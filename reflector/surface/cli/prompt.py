@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from reflector.runtime import block_cache
 from reflector.runtime.compiled import compile_block
 from reflector.runtime.wiring import context
 from reflector.surface.cli.numbers import positive
@@ -21,7 +22,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Print the block exactly as an agent would get it."""
-    revision, block = compile_block(context(args.home, args.identity), args.budget)
+    found = context(args.home, args.identity)
+    revision, block = compile_block(found, args.budget)
+    if args.budget is None:
+        block_cache.save(found, revision, block.text)
     sections = [
         {
             "name": each.name,

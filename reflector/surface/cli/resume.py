@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from reflector.core.ambient import instant, system
-from reflector.runtime import pauses
-from reflector.runtime.wiring import find_home
+from reflector.runtime import hook_gate, pauses
+from reflector.runtime.wiring import context, find_home
 from reflector.surface.cli.output import Output
 
 
@@ -18,6 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """End the pause, or say that there is none."""
     ended = pauses.resume(find_home(args.home), system())
+    hook_gate.refresh(context(args.home))
     if ended is None:
         out.say("Recording was not paused.")
     else:

@@ -432,23 +432,6 @@ def test_subagents_hidden_and_blocked_conversations_are_in_no_backlog(state):
     assert backlog([], []) == []
 
 
-def test_a_run_takes_conversations_in_order_until_it_is_full(state):
-    keys = [ConversationKey("codex", name) for name in ("a", "b", "c", "d")]
-    for key in keys:
-        append(state, talk(1, key.session), key)
-    consume(state, snapshot(state, key=keys[0]))
-    append(state, [reasoning("quiet")], keys[0])
-    size = snapshot(state, key=keys[1]).size
-    backlog = journal.backlog(state.connection, None, [])
-    taken = journal.take(state.connection, backlog, EVERYTHING, 2 * size)
-    assert [each.conversation for each in taken] == ["codex/b", "codex/c"]
-    alone = journal.take(state.connection, backlog, EVERYTHING, 1)
-    assert [each.conversation for each in alone] == ["codex/b"]
-
-
-# What it costs
-
-
 def _traced(state: State, act) -> list[str]:
     seen: list[str] = []
     state.connection.set_trace_callback(seen.append)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pygit2
 import pytest
 
 from reflector.core.errors import GitError
@@ -117,13 +118,17 @@ def test_a_folder_that_belongs_to_another_worktree_is_not_removed(git, mine, tmp
     assert (mine.path / "system/a.md").exists()
 
 
-def test_an_untouched_memory_follows_a_merge_with_one_question_less(repo, git):
+def test_an_untouched_memory_follows_a_merge_by_one_git_command(repo, git):
     base = repo.sha()
     tip = repo.branch_with(
         "memory/x", {"system/a.md": "two\n", "facts/n.md": "n\n", "run.sh": None}
     )
     assert _integrated(git, base, tip)
-    assert git.started == ["update-ref", "read-tree"]
+    assert git.started == ["read-tree"]
+    assert repo.git("log", "-1", "-g", "--format=%gn <%ge> %gs", "main") == (
+        f"Reflector <reflector@localhost> reflector: {RUN}"
+    )
+    assert repo.git("log", "-1", "-g", "--format=%gs", "HEAD") == f"reflector: {RUN}"
     assert repo.status() == ""
     repo.assert_sound()
 
@@ -168,7 +173,40 @@ def test_a_sparse_memory_is_left_to_git(repo, git):
     tip = repo.branch_with("memory/x", {"system/a.md": "two\n"})
     repo.git("config", "core.sparseCheckout", "false")
     assert _integrated(git, base, tip)
-    assert git.started == ["read-tree", "update-ref", "read-tree"]
+    assert git.started == ["read-tree", "read-tree"]
+
+
+def test_a_ref_moves_without_git_only_from_where_it_is_known_to_be(repo):
+    old = repo.sha()
+    new = repo.commit({"system/a.md": "2\n"})
+    lock = repo.path / ".git/refs/heads/main.lock"
+    with Reads(repo.path) as reads:
+        assert not reads.move_ref("refs/heads/main", old, new)
+        assert not reads.move_ref("refs/heads/none", old, new)
+        assert not reads.move_ref("refs/heads/main", old, None)
+        lock.write_bytes(b"")
+        assert not reads.move_ref("refs/heads/main", new, old)
+        lock.unlink()
+        assert repo.sha("main") == new
+        assert reads.move_ref("refs/heads/main", new, old)
+    assert repo.sha("main") == old
+
+
+def test_a_ref_that_moves_between_look_and_lock_is_not_overrun(repo, monkeypatch):
+    old = repo.sha()
+    ours, theirs = (repo.branch_with(name, {"n.md": f"{name}\n"}) for name in ("ours", "theirs"))
+
+    real = pygit2.Oid
+
+    def oid(*, hex: str) -> pygit2.Oid:  # noqa: A002 - the library's own name
+        if hex == ours:  # the last thing before the move itself
+            repo.git("update-ref", "refs/heads/main", theirs)
+        return real(hex=hex)
+
+    monkeypatch.setattr("reflector.vcs.reads.pygit2.Oid", oid)
+    with Reads(repo.path) as reads:
+        assert not reads.move_ref("refs/heads/main", old, ours)
+    assert repo.sha("main") == theirs
 
 
 def _integrated(git: Porcelain, base: str, tip: str) -> bool:
