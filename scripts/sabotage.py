@@ -1,64 +1,155 @@
 """Take each protection away in a copy and see the test that guards it turn red.
 
 A patch in tests/sabotage begins with a line `# <pytest node id>`: the test that must fail with it.
+Arguments choose patches by a part of their name.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parent.parent
+PATCHES = ROOT / "tests" / "sabotage"
 PARTS = ("reflector", "personas", "templates", "tests", "examples", "pyproject.toml")
+# Plugins that the tests do without would cost more than most of the tests.
+PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_timeout")
 JOBS = 2
 
+# A test that fails for one of these says that the patch is broken, not that it guards something.
+_BROKEN = re.compile(r"^\S+:\d+: (?:NameError|ImportError|ModuleNotFoundError)\b", re.MULTILINE)
+_moments = itertools.count(1_000_000_000)
 
-def judge(patch: Path) -> str:
+
+@dataclass(frozen=True)
+class Patch:
+    """One protection taken away. `node` is the test that must turn red with it."""
+
+    path: Path
+    node: str
+    files: tuple[str, ...]
+
+
+def read(path: Path) -> Patch:
+    text = path.read_text("utf-8")
+    node = text.partition("\n")[0].removeprefix("#").strip()
+    return Patch(path, node, tuple(re.findall(r"^\+\+\+ b/(\S+)", text, re.MULTILINE)))
+
+
+def judge(patch: Patch, copy: Path, red_anyway: Sequence[str]) -> str:
     """Return what is wrong with a patch or its test, "" if the test turned red as it must."""
-    node = patch.read_text("utf-8").split("\n", 1)[0].removeprefix("#").strip()
-    with tempfile.TemporaryDirectory(prefix="reflector-sabotage-") as folder:
-        copy = Path(folder) / "copy"
-        copy.mkdir()
-        for part in PARTS:
-            source = ROOT / part
-            if source.is_dir():
-                shutil.copytree(source, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy2(source, copy / part)
-        applied = _run(["git", "apply", "--recount", str(patch)], copy)
-        if applied.returncode:
-            return f"{patch.name}: does not apply: {applied.stderr.strip()}"
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", node]
-        done = _run(command, copy)
-        if done.returncode == 1:
-            return ""
-        what = "stayed green" if done.returncode == 0 else f"did not run (exit {done.returncode})"
-        return f"{patch.name}: {node} {what}\n{done.stdout[-1500:]}"
+    if any(each == patch.node or each.startswith(f"{patch.node}[") for each in red_anyway):
+        return f"{patch.node} is red without the patch"
+    applied = _run(["git", "apply", "--recount", str(patch.path)], copy)
+    if applied.returncode:
+        return f"does not apply: {applied.stderr.strip()}"
+    try:
+        _touch(copy, patch.files)
+        done = _pytest(["-x", "--tb=line", patch.node], copy)
+    finally:
+        _run(["git", "apply", "--recount", "--reverse", str(patch.path)], copy).check_returncode()
+        _touch(copy, patch.files)
+    if done.returncode == 0:
+        return f"{patch.node} stayed green"
+    if done.returncode != 1 or not re.search(r"\b\d+ failed", done.stdout):
+        return f"{patch.node} did not run (exit {done.returncode})\n{_end(done)}"
+    if _BROKEN.search(done.stdout):
+        return f"{patch.node} failed because the patch is broken\n{_end(done)}"
+    return ""
 
 
-def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    # The copy must win over the installed checkout, in our process and in those it starts.
-    environ = dict(os.environ) | {"REFLECTOR_TEST_ROOT": str(folder), "PYTHONPATH": str(folder)}
+def red_without_patch(nodes: Sequence[str], copy: Path) -> list[str]:
+    """Return the tests that fail by themselves: their turning red proves nothing."""
+    done = _pytest(["-p", "xdist.plugin", "-n", str(JOBS), "--tb=no", *nodes], copy)
+    return re.findall(r"^(?:FAILED|ERROR) (\S+?::.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
+
+
+def _pytest(words: Sequence[str], copy: Path) -> subprocess.CompletedProcess[str]:
+    # A folder of their own for temporary files: all runs of pytest tidy up in the common one.
+    return _run([sys.executable, *PYTEST, f"--basetemp={copy}-temporary", *words], copy)
+
+
+def _touch(copy: Path, files: Sequence[str]) -> None:
+    # Bytecode is kept by time in whole seconds and size; two patches may share both.
+    for name in files:
+        moment = next(_moments)
+        os.utime(copy / name, (moment, moment))
+
+
+def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    # The copy must win over the installed checkout, in our process and in those it starts; and git
+    # must not find a repository around the copy, whose paths it would take the patch's for.
+    ours = {
+        "PYTHONPATH": str(folder),
+        "GIT_CEILING_DIRECTORIES": str(folder.parent),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    }
     return subprocess.run(
-        command, cwd=folder, env=environ, capture_output=True, text=True, check=False, timeout=300
+        command,
+        cwd=folder,
+        env=dict(os.environ) | ours,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
 
 
-def main() -> int:
-    """Judge every patch."""
-    patches = sorted((ROOT / "tests" / "sabotage").glob("*.patch"))
-    with ThreadPoolExecutor(JOBS) as pool:
-        wrong = [answer for answer in pool.map(judge, patches) if answer]
-    for answer in wrong:
-        print(answer)
-    print(f"sabotage: {len(patches) - len(wrong)} passed, {len(wrong)} failed")
-    return 1 if wrong else 0
+def _end(done: subprocess.CompletedProcess[str]) -> str:
+    return (done.stdout + done.stderr)[-1500:]
+
+
+@contextmanager
+def copies() -> Iterator[list[Path]]:
+    """Give one copy of what the tests need for each job."""
+    with tempfile.TemporaryDirectory(prefix="reflector-sabotage-") as folder:
+        made = [Path(folder).resolve() / str(number) for number in range(JOBS)]
+        for copy, part in itertools.product(made, PARTS):
+            target = copy / part
+            if (ROOT / part).is_dir():
+                leave_out = shutil.ignore_patterns("__pycache__", "sabotage")
+                shutil.copytree(ROOT / part, target, ignore=leave_out)
+            else:
+                shutil.copy2(ROOT / part, target)
+        yield made
+
+
+def main(words: Sequence[str]) -> int:
+    """Judge the chosen patches."""
+    paths = sorted(PATCHES.glob("*.patch"))
+    patches = [read(one) for one in paths if not words or any(word in one.name for word in words)]
+    with copies() as made, ThreadPoolExecutor(JOBS) as pool:
+        red_anyway = red_without_patch(sorted({one.node for one in patches}), made[0])
+        free: SimpleQueue[Path] = SimpleQueue()
+        for copy in made:
+            free.put(copy)
+
+        def judged(patch: Patch) -> bool:
+            copy, began = free.get(), time.monotonic()
+            try:
+                wrong = judge(patch, copy, red_anyway)
+            finally:
+                free.put(copy)
+            shown = f"{time.monotonic() - began:5.1f} s  {patch.path.stem}"
+            print(f"FAILED {shown}: {wrong}" if wrong else f"red    {shown}", flush=True)
+            return not wrong
+
+        passed = sum(pool.map(judged, patches))
+    print(f"{passed} passed, {len(patches) - passed} failed")
+    return 0 if patches and passed == len(patches) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

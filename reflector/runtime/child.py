@@ -133,4 +133,6 @@ def _stop_when_alone() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    code = main(Path(sys.argv[1]))
+    # All is written. Taking the interpreter apart would take longer than a small run's own work.
+    os._exit(code)

@@ -25,6 +25,8 @@ from reflector.store.locks import Lock, owner
 from reflector.store.turns import turn
 
 REFLECTION = SLOT["reflection"]
+_GLANCES = 4
+_GLANCE_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def bench_for(
     proof that the owner of the active run lives.
     """
     presence = Lock(found.agent.lock(f"run-{slot}"))
-    if not presence.take():
+    if not _taken(presence, found):
         yield None
         return
     try:
@@ -66,6 +68,15 @@ def bench_for(
             yield Bench(found, state, owner(found.ambient.token()), logger, watch, child)
     finally:
         presence.release()
+
+
+def _taken(presence: Lock, found: Context) -> bool:
+    """Try for a moment: a command that only looks whether an owner lives holds the lock, too."""
+    for _ in range(_GLANCES):
+        if presence.take():
+            return True
+        found.ambient.clock.sleep(_GLANCE_SECONDS)
+    return False
 
 
 def drain(

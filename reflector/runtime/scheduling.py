@@ -24,6 +24,7 @@ from reflector.core.schedule import (
     SchedulerState,
 )
 from reflector.memory.budget import estimate_tokens
+from reflector.runtime.problems import JOURNAL_LOST
 from reflector.runtime.settings import Settings
 from reflector.runtime.wiring import Context
 from reflector.store import reservations, scheduling
@@ -34,7 +35,6 @@ from reflector.vcs.scrub import Scrubbed
 
 LAST_DREAM = "last_dream_at"
 DREAM_HEAD = "last_dream_head"
-JOURNAL_LOST = "journal_lost"
 SYSTEM_SHARE = 45
 _UNKNOWN_PRICE_USD = 0.5
 NOBODY = Owner("", "", 0, "")

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reflector.core.errors import PausesError
+from reflector.core.park import ParkState
 from reflector.core.run import Run
 from reflector.memory.budget import estimate_tokens
 from reflector.runtime import pauses
 from reflector.runtime.gate import consent, folder_no
+from reflector.runtime.parking import park_json
 from reflector.runtime.pauses import Pause
 from reflector.runtime.present import conversation_json, run_json
+from reflector.runtime.problems import Problem, problems
 from reflector.runtime.wiring import Context
-from reflector.store import journal, left_out, reservations, sources
+from reflector.store import journal, left_out, reservations, scheduling
 from reflector.store.journal import Conversation
-from reflector.store.locks import Lock
 from reflector.store.state import State
 from reflector.vcs.glance import Glance, documents, glance, texts
 from reflector.vcs.scrub import Scrubbed
 
 _LAST = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that wants attention, and the next step."""
-
-    code: str
-    message: str
-    hint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +61,8 @@ class Status:
     documents: int
     system_tokens: int
     active: tuple[Run, ...]
+    pending: tuple[Run, ...]
+    park: ParkState
     last_runs: tuple[Run, ...]
     conversations: tuple[Conversation, ...]
     redactions: dict[str, int]
@@ -92,14 +87,8 @@ class Status:
             },
             "consent": self.recording.as_json(),
             "active": [run_json(run) for run in self.active],
-            "pending": [],
-            "park": {
-                "parked": False,
-                "streak": 0,
-                "reason": None,
-                "since": None,
-                "next_probe_at": None,
-            },
+            "pending": [run_json(run) for run in self.pending],
+            "park": park_json(self.park),
             "conversations": [conversation_json(each) for each in self.conversations],
             "last_runs": [run_json(run) for run in self.last_runs],
             "problems": [
@@ -124,8 +113,8 @@ class Status:
         failed = last.settlement.detail if last and last.settlement else ""
         return {
             "name": "reflection",
-            "enabled": True,
-            "queued": len(self.active),
+            "enabled": self.context.settings.flag("reflection.enabled"),
+            "queued": len(self.active) + len(self.pending),
             "waiting": waiting,
             "failed": sum(1 for run in self.last_runs if run.outcome == "failed"),
             "oldest_at": None,
@@ -153,10 +142,12 @@ def status(context: Context) -> Status:
             documents=sum(path.endswith(".md") for path in files),
             system_tokens=sum(map(estimate_tokens, bodies)),
             active=active,
+            pending=tuple(reservations.pending(connection)),
+            park=scheduling.park_state(connection, context.settings.text("engine.name")),
             last_runs=tuple(reservations.recent(connection, _LAST)),
             conversations=tuple(journal.backlog(connection, None, ())),
             redactions=journal.redactions(connection),
-            problems=tuple(_problems(context, state, git, active)),
+            problems=tuple(problems(context, state, git, active)),
         )
 
 
@@ -184,60 +175,3 @@ def _working_directory() -> str:
         return str(Path.cwd())
     except OSError:  # it was deleted
         return "/"
-
-
-def _pauses(context: Context) -> Iterator[Problem]:
-    try:
-        pauses.read(context.home)
-    except PausesError as error:
-        yield Problem(error.code, error.message, error.hint)
-
-
-def _problems(
-    context: Context, state: State, git: Glance, active: tuple[Run, ...]
-) -> list[Problem]:
-    found = [*_pauses(context)]
-    found += [_degraded(*each) for each in sources.degraded(state.connection)]
-    if git.branch != "main":
-        found.append(
-            Problem(
-                "not_on_main",
-                f"The memory repository is on {git.branch or 'no branch'}, not on main.",
-                f"git -C {context.agent.repo} switch main",
-            )
-        )
-    found += [_waiting(run) for run in reservations.kept(state.connection)]
-    found += [_interrupted(run) for run in active if _abandoned(context, run)]
-    return found
-
-
-def _degraded(path: str, why: str) -> Problem:
-    return Problem(
-        "source_degraded",
-        f"{path} could not be read ({why}).",
-        "Ingest it again once it can be read; what was read before is kept.",
-    )
-
-
-def _waiting(run: Run) -> Problem:
-    detail = run.settlement.detail if run.settlement else ""
-    return Problem(
-        "tip_waits",
-        f"Run {run.id} is validated but not merged: {detail}",
-        "Commit or put away those changes; the next `reflector reflect` merges it.",
-    )
-
-
-def _interrupted(run: Run) -> Problem:
-    return Problem(
-        "run_interrupted",
-        f"Run {run.id} was interrupted while {run.phase}.",
-        "The next `reflector reflect` brings it to an end.",
-    )
-
-
-def _abandoned(context: Context, run: Run) -> bool:
-    presence = Lock(context.agent.lock(f"run-{run.slot}"))
-    free = presence.take(shared=True)
-    presence.release()
-    return free

@@ -218,6 +218,11 @@ def active(connection: sqlite3.Connection, slot: str | None = None) -> list[Run]
     return _runs(connection, "state = 'active' AND slot = coalesce(?, slot)", slot)
 
 
+def pending(connection: sqlite3.Connection) -> list[Run]:
+    """Return the runs that wait for their turn."""
+    return _runs(connection, "state = 'pending' AND ? IS NOT NULL", 1)
+
+
 def recent(connection: sqlite3.Connection, limit: int) -> list[Run]:
     """Return the newest runs, newest first."""
     return _runs(connection, "1 = 1 ORDER BY reserved_at DESC, id DESC LIMIT ?", limit)

@@ -13,14 +13,6 @@ from reflector.vcs.port import ref_name
 from reflector.vcs.reads import Reads
 from reflector.vcs.scrub import OLDEST, TIMEOUT_SECONDS, Scrubbed
 
-try:
-    from git.cmd import Git
-    from git.exc import GitCommandNotFound
-except ImportError as _error:  # GitPython starts `git version` when it is imported
-    raise GitError(
-        "git could not be started.", hint="Install git 2.32 or newer.", detail=str(_error)
-    ) from _error
-
 _NOTHING = "0" * 40
 _VERSION = re.compile(r"git version (\d+)\.(\d+)(?:\.(\d+))?")
 _MOVED = re.compile(r"but expected|reference already exists|unable to resolve reference")
@@ -52,6 +44,14 @@ def run(
 
     Raises `GitError` when git cannot be started or takes longer than `TIMEOUT_SECONDS`.
     """
+    try:
+        # Not before it is needed, which in a run's child is never: it starts a git when imported,
+        # and takes longer than the smaller part of a run.
+        from git.cmd import Git  # noqa: PLC0415
+        from git.exc import GitCommandNotFound  # noqa: PLC0415
+    except ImportError as error:
+        hint = "Install git 2.32 or newer."
+        raise GitError("git could not be started.", hint=hint, detail=str(error)) from error
     variables = scrubbed.variables(extra)
     # GitPython adds our environment to the program's own, and git takes an empty GIT_DIR for a
     # broken one: only `env -i` gives git an environment that we know.
