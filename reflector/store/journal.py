@@ -307,8 +307,11 @@ def consume(connection: sqlite3.Connection, taken: Snapshot) -> None:
     Rows appended meanwhile stay pending. A replay, or a cursor that is already past the range,
     changes nothing.
     """
-    if taken.mode == "replay":
-        return
+    if taken.mode == "advance":
+        _move(connection, taken.conversation, taken.last_sequence)
+
+
+def _move(connection: sqlite3.Connection, conversation: str, sequence: int) -> None:
     connection.execute(
         "UPDATE conversations SET (reflected_steps, unreflected_bytes) = ("
         " SELECT conversations.reflected_steps + coalesce(sum(e.step), 0),"
@@ -321,8 +324,19 @@ def consume(connection: sqlite3.Connection, taken: Snapshot) -> None:
         "  THEN NULL ELSE pending_compaction END,"
         " consecutive_failures = 0, next_eligible_at = NULL"
         " WHERE key = ?2 AND cursor < ?1",
-        (taken.last_sequence, taken.conversation),
+        (sequence, conversation),
     )
+
+
+def pass_entry(connection: sqlite3.Connection, conversation: str, entry: str) -> None:
+    """Move a cursor behind an entry, if it is known and not behind it already."""
+    row = connection.execute(
+        "SELECT sequence FROM entries JOIN conversations ON conversations.id = conversation "
+        "WHERE key = ? AND entries.id = ?",
+        (conversation, entry),
+    ).fetchone()
+    if row is not None:
+        _move(connection, conversation, row["sequence"])
 
 
 def add_redactions(connection: sqlite3.Connection, rule: str, count: int) -> None:

@@ -141,6 +141,11 @@ def set_mark(connection: sqlite3.Connection, name: str, value: str) -> None:
     )
 
 
+def clear_mark(connection: sqlite3.Connection, name: str) -> None:
+    """Forget a value."""
+    connection.execute("DELETE FROM marks WHERE name = ?", (name,))
+
+
 def park_state(connection: sqlite3.Connection, route: str) -> ParkState:
     """Return the circuit breaker of an engine route."""
     row = connection.execute("SELECT state FROM parks WHERE route = ?", (route,)).fetchone()

@@ -140,7 +140,7 @@ def translated(error: sqlite3.Error, path: Path | None = None) -> ReflectorError
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return StateError(
             f"The state database{where} is damaged ({error}).",
-            hint="Memory itself is safe in git. Move state.db, state.db-wal and state.db-shm aside "
-            "and ingest your transcripts again.",
+            hint="Memory itself is safe in git. `reflector doctor --fix` moves the database aside, "
+            "reads the transcripts again and sets the cursors from git.",
         )
     return StateError(f"The state database{where} could not be used: {error}.")

@@ -5,23 +5,28 @@ from __future__ import annotations
 import argparse
 
 from reflector.runtime.doctor import doctor
+from reflector.runtime.repair import repair
 from reflector.runtime.wiring import context
 from reflector.surface.cli.output import Output, safe
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """No arguments of its own."""
-    del parser
+    """Add the repair."""
+    parser.add_argument("--fix", action="store_true", help="repair what is provably safe first")
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Print every check; exit 1 if one of them failed."""
-    checks = doctor(context(args.home, args.identity))
+    found = context(args.home, args.identity)
+    fixed = repair(found) if args.fix else []
+    for sentence in fixed:
+        out.say(f"{out.style('fixed', 'green'):<7}  {safe(sentence)}")
+    checks = doctor(found)
     for each in checks:
         mark = out.style("ok", "green") if each.ok else out.style("trouble", "red")
         out.say(f"{mark:<7}  {safe(each.message)}")
         if not each.ok and each.hint:
             out.say(f"         {safe(each.hint)}")
     ok = all(each.ok for each in checks)
-    out.object({"ok": ok, "checks": [each.as_json() for each in checks]})
+    out.object({"ok": ok, "fixed": fixed, "checks": [each.as_json() for each in checks]})
     return 0 if ok else 1

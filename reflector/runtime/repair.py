@@ -1,0 +1,90 @@
+"""What `doctor --fix` may repair: only what is provably safe, and each step says what it did."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from reflector.core.errors import ReflectorError
+from reflector.core.run import Run
+from reflector.runtime import log
+from reflector.runtime.ingest import ingest
+from reflector.runtime.loop import REFLECTION, Quiet, drain
+from reflector.runtime.memory_lock import memory_write
+from reflector.runtime.problems import JOURNAL_LOST
+from reflector.runtime.sweep import sweep
+from reflector.runtime.wiring import Context
+from reflector.store import journal, rescue, scheduling
+from reflector.vcs.reads import Reads
+
+_SNAPSHOT = re.compile(r"Snapshot: (\S+) (\S+?)\.\.(\S+)\Z")
+_ALL = 1_000_000
+
+
+def repair(context: Context) -> list[str]:
+    """Repair what can be repaired and return a sentence for each thing that was done."""
+    context.require()
+    done = [*_database(context), *_lock(context)]
+    done += [f"run {run.id} brought to its end: {run.outcome}" for run in _work(context)]
+    with log.opened(context.agent.log, identity=context.agent.identity) as logger:
+        receipts = sweep(context, logger, dry_run=False)
+    done += [f"swept {each.kind} {each.target}" for each in receipts if each.removed]
+    return done
+
+
+def _work(context: Context) -> list[Run]:
+    return drain(context, REFLECTION, Quiet()) or []
+
+
+def _lock(context: Context) -> Iterator[str]:
+    lock = context.agent.repo / ".git" / "index.lock"
+    before = lock.exists()
+    with memory_write(context):  # mends what a dead one of us left
+        if before and not lock.exists():
+            yield "removed the index.lock that a dead Reflector process had left"
+
+
+def _database(context: Context) -> Iterator[str]:
+    """Move a damaged database aside, read the known transcripts again, set each cursor from git."""
+    aside = rescue.move_aside_if_damaged(context.agent.state, context.ambient)
+    if aside is not None:
+        yield f"moved the damaged state database aside, to {aside.name}"
+        with context.state() as state, state.transaction() as connection:
+            scheduling.set_mark(connection, JOURNAL_LOST, aside.name)
+    with context.state() as state:
+        lost = scheduling.mark(state.connection, JOURNAL_LOST)
+    if lost is None:
+        return
+    known = rescue.known_sources(context.agent.path / lost)
+    for path in known:
+        try:
+            yield f"read {path} again: {ingest(context, Path(path), Quiet()).entries} entries"
+        except ReflectorError as error:
+            yield f"could not read {path} again: {error.message}"
+    yield from _cursors(context)
+
+
+def _cursors(context: Context) -> Iterator[str]:
+    """Set each cursor behind the last entry that a merge on main says was read."""
+    with Reads(context.agent.repo) as reads:
+        head = reads.resolve("refs/heads/main")
+        merges = reads.log(head, limit=_ALL) if head else ()
+        read = [
+            match
+            for commit in reversed(merges)
+            for line in commit.message.splitlines()
+            if (match := _SNAPSHOT.match(line))
+        ]
+    with context.state() as state, state.transaction() as connection:
+        for match in read:
+            journal.pass_entry(connection, match[1], match[3])
+        missing = {match[1] for match in read if not journal.conversation(connection, match[1])}
+        if not missing:
+            scheduling.clear_mark(connection, JOURNAL_LOST)
+    yield f"set the cursors from {len(read)} snapshots that main tells of"
+    if missing:
+        yield (
+            f"{len(missing)} conversations are not in the journal yet, such as {min(missing)}: "
+            "ingest their transcripts, then run `reflector doctor --fix` again"
+        )
