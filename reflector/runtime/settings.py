@@ -209,7 +209,7 @@ def _identity_paths(file: Path, table: Any) -> dict[str, str]:
     ):
         raise SettingsError(
             f"{file}: [identity.paths] must map folders to identity names.",
-            hint='For example: "~/work/acme" = "acme"',
+            hint='For example: "~/src/acme" = "acme"',
             file=str(file),
             key="identity.paths",
         )

@@ -286,8 +286,9 @@ def _mode(text: str) -> Mode:
     return next(mode for mode in modes if mode == text)
 
 
-def _run(row: sqlite3.Row, snapshots: tuple[Snapshot, ...]) -> Run:
-    request = Request(
+def request_of(row: sqlite3.Row) -> Request:
+    """Return what a row of the ledger was asked to do."""
+    return Request(
         pipeline=row["pipeline"],
         trigger=row["trigger"],
         origin=row["origin"],
@@ -297,11 +298,14 @@ def _run(row: sqlite3.Row, snapshots: tuple[Snapshot, ...]) -> Run:
         focus=row["focus"],
         dry_run=bool(row["dry_run"]),
     )
+
+
+def _run(row: sqlite3.Row, snapshots: tuple[Snapshot, ...]) -> Run:
     return Run(
         id=row["id"],
         slot=row["slot"],
         repository=row["repository"],
-        request=request,
+        request=request_of(row),
         phase=Phase(row["phase"]),
         snapshots=snapshots,
         reserved_at=row["reserved_at"],

@@ -13,11 +13,12 @@ from reflector.core.backoff import Backoff, SetAside, Strike, Suspect
 from reflector.core.completion import Ended, Record, complete
 from reflector.core.park import ParkState
 from reflector.core.pending import take_for_run
-from reflector.core.run import Request, Run, Settlement
+from reflector.core.run import Run, Settlement
 from reflector.core.schedule import Asked, Day, Part, Standing
 from reflector.core.snapshot import Snapshot
 from reflector.store import journal
 from reflector.store.journal import Conversation
+from reflector.store.reservations import request_of
 
 # Read
 
@@ -86,18 +87,8 @@ def pending(connection: sqlite3.Connection) -> dict[str, tuple[str, Asked]]:
 
 
 def _asked(row: sqlite3.Row) -> Asked:
-    request = Request(
-        pipeline=row["pipeline"],
-        trigger=row["trigger"],
-        origin=row["origin"],
-        priority=row["priority"],
-        engine=row["engine"],
-        model=row["model"],
-        focus=row["focus"],
-        dry_run=bool(row["dry_run"]),
-    )
     return Asked(
-        request=request,
+        request=request_of(row),
         at=instant(row["reserved_at"]),
         parts=tuple(_part(each) for each in json.loads(row["parts"])),
         recent_n=row["recent_n"],

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from reflector.store.disk import write_atomic
 
 _OFFSETS = "offsets"
+_DAYS_KEPT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,9 @@ def lines(folder: Path) -> Iterator[tuple[Spooled | None, Mark]]:
     offsets = _offsets(folder)
     for file in sorted(folder.glob("*.jsonl")):
         with file.open("rb") as stream:
-            offset = stream.seek(min(offsets.get(file.name, 0), file.stat().st_size))
+            known = offsets.get(file.name, 0)
+            # A file that became shorter is another one: reading a line again is harmless.
+            offset = stream.seek(known if known <= file.stat().st_size else 0)
             for raw in stream:
                 if not raw.endswith(b"\n"):
                     break  # still being written
@@ -47,18 +51,24 @@ def lines(folder: Path) -> Iterator[tuple[Spooled | None, Mark]]:
                 yield _parsed(raw), Mark(file.name, offset)
 
 
-def save(folder: Path, mark: Mark) -> None:
-    """Remember that everything up to `mark` was dealt with, and drop older days' files."""
-    offsets = {
-        name: offset
-        for name, offset in _offsets(folder).items()
-        if name >= mark.file and (folder / name).exists()
-    }
-    offsets[mark.file] = mark.offset
-    write_atomic(folder / _OFFSETS, json.dumps(offsets, sort_keys=True).encode())
-    for file in folder.glob("*.jsonl"):
-        if file.name < mark.file:
-            file.unlink(missing_ok=True)
+def save(folder: Path, marks: Iterable[Mark]) -> None:
+    """Remember that everything up to these marks was dealt with, and drop files of old days.
+
+    A hook that began before midnight may still append to yesterday's file, so that one stays.
+    """
+    offsets = _offsets(folder)
+    for mark in marks:
+        offsets[mark.file] = mark.offset
+    names = sorted(file.name for file in folder.glob("*.jsonl"))
+    old = [name for name in names[:-_DAYS_KEPT] if _is_read(folder / name, offsets)]
+    kept = {name: offset for name, offset in offsets.items() if name in set(names) - set(old)}
+    write_atomic(folder / _OFFSETS, json.dumps(kept, sort_keys=True).encode())
+    for name in old:
+        (folder / name).unlink(missing_ok=True)
+
+
+def _is_read(file: Path, offsets: dict[str, int]) -> bool:
+    return offsets.get(file.name, 0) >= file.stat().st_size
 
 
 def pending(folder: Path) -> bool:
@@ -86,9 +96,18 @@ def _parsed(raw: bytes) -> Spooled | None:
             harness=str(fields["harness"]),
             event=str(fields["event"]),
             session=str(fields.get("session_id", "")),
-            transcript=str(fields.get("transcript_path", "")),
-            cwd=str(fields.get("cwd", "")),
+            transcript=_path(fields.get("transcript_path", "")),
+            cwd=_path(fields.get("cwd", "")),
             busy=bool(fields.get("busy")),
         )
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+
+
+def _path(text: object) -> str:
+    """Return a text that can be a path; anything else would fail whoever opens it, each time."""
+    path = str(text)
+    if "\0" in path:
+        raise ValueError
+    os.fsencode(path)  # raises a ValueError for surrogates that stand for no byte
+    return path

@@ -33,8 +33,7 @@ def turn(folder: Path, places: int, ambient: Ambient, stop: Callable[[], bool]) 
 
 
 def _queue(folder: Path, places: int, ambient: Ambient, stop: Callable[[], bool]) -> Lock | None:
-    ticket = Lock(folder / f"turn-{ambient.clock.now():%Y%m%d%H%M%S%f}-{ambient.token()}.lock")
-    ticket.take()
+    ticket = _ticket(folder, ambient)
     try:
         while not stop():
             first = next(iter(_waiting(folder)), ticket.path)
@@ -45,6 +44,19 @@ def _queue(folder: Path, places: int, ambient: Ambient, stop: Callable[[], bool]
         return None
     finally:
         ticket.path.unlink(missing_ok=True)
+        ticket.release()
+
+
+def _ticket(folder: Path, ambient: Ambient) -> Lock:
+    """Draw a ticket and lock it.
+
+    Who looks at it between these two takes it for a dead one's and throws it away: draw again.
+    """
+    while True:
+        now, token = ambient.clock.now(), ambient.token()
+        ticket = Lock(folder / f"turn-{now:%Y%m%d%H%M%S%f}-{token}.lock")
+        if ticket.take() and ticket.path.exists():
+            return ticket
         ticket.release()
 
 
