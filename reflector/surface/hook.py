@@ -72,9 +72,11 @@ def _acts(home: bytes, harness: str, event: str) -> None:
     gate = _gate(home)
     if not _recorded(gate, cwd):
         return
-    _spool(home, harness, event, given)
-    if event in INJECTING:
-        _inject(home, gate, cwd)
+    try:
+        _spool(home, harness, event, given)
+    finally:  # a full disk or a home that may only be read: the memory is shown all the same
+        if event in INJECTING:
+            _inject(home, gate, cwd)
     _drain(home)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,15 @@ def run(args: argparse.Namespace, out: Output) -> int:
         done = reflect(found, options, TerminalWatch(out, stop))
     out.done()
     lessons = learned(found, done.runs)
-    _show(found, done, lessons, out)
+    _show(found, done, lessons, _where(args), out)
     out.object(_machine(done, lessons))
     return _exit_code(done)
+
+
+def _where(args: argparse.Namespace) -> str:
+    """Repeat the flags that say where, for commands to be copied."""
+    given = (("--home", args.home), ("--identity", args.identity))
+    return "".join(f" {flag} {shlex.quote(value)}" for flag, value in given if value)
 
 
 def _machine(done: Reflected, lessons: Learned) -> dict[str, Any]:
@@ -81,7 +88,7 @@ def _exit_code(done: Reflected) -> int:
     return code or (4 if done.waiting else 0) or (1 if done.refused else 0)
 
 
-def _show(found: Context, done: Reflected, lessons: Learned, out: Output) -> None:
+def _show(found: Context, done: Reflected, lessons: Learned, where: str, out: Output) -> None:
     for file in done.ingested:
         bad = f", {file.bad_lines} unreadable lines" if file.bad_lines else ""
         out.say(
@@ -101,7 +108,7 @@ def _show(found: Context, done: Reflected, lessons: Learned, out: Output) -> Non
         )
     if not done.runs and not done.waiting and not done.interrupted and not done.refused:
         out.say("Nothing new to reflect on.")
-    _show_lessons(found, lessons, done, out)
+    _show_lessons(found, lessons, done, where, out)
     if done.interrupted:
         out.say("Stopped. What was merged stays; the rest is read next time.")
 
@@ -120,7 +127,9 @@ def _show_run(run: Run, out: Output) -> None:
         out.say(f"  {safe(end.detail)}")
 
 
-def _show_lessons(found: Context, lessons: Learned, done: Reflected, out: Output) -> None:
+def _show_lessons(
+    found: Context, lessons: Learned, done: Reflected, where: str, out: Output
+) -> None:
     if not lessons.added:
         _show_summary(lessons.report, out)
         return
@@ -130,15 +139,17 @@ def _show_lessons(found: Context, lessons: Learned, done: Reflected, out: Output
         out.say(f"  {out.style(safe(path), 'cyan')}")
         for line in lines:
             out.say(f"    {safe(line)}")
-    run_id = done.runs[-1].id
-    out.say(
-        "",
-        "Where to look:",
-        f"  reflector show {run_id} --diff     what a run changed",
-        f"  reflector undo {run_id}            take it back",
-        "  reflector prompt                          what your agent will see",
-        f"  {found.agent.repo}",
-    )
+    _show_where(found, done, where, out)
+
+
+def _show_where(found: Context, done: Reflected, where: str, out: Output) -> None:
+    """Name the commands that go on from here, ready to be copied."""
+    told = [run for run in done.runs if run.outcome in (Outcome.MERGED, Outcome.DRY_RUN)]
+    out.say("", "Where to look:")
+    out.say(f"  reflector show {told[-1].id} --diff{where}   what it changed")
+    if told[-1].outcome is Outcome.MERGED:
+        out.say(f"  reflector undo {told[-1].id}{where}   take it back")
+    out.say(f"  reflector prompt{where}   what your agent will see", f"  {found.agent.repo}")
 
 
 def _show_summary(report: str, out: Output) -> None:
