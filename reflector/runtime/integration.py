@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reflector.core.errors import BusyError, RefMovedError
+from reflector.core.errors import RefMovedError
 from reflector.core.run import Outcome, Phase, Run, Settlement
 from reflector.memory.commit_message import GENERATED_BY
 from reflector.memory.edit import Scope
@@ -67,7 +67,7 @@ def _merged(bench: Bench, work: Validated) -> Integrated | Refused:
             )
         except RefMovedError:
             continue  # a person committed at that very moment: plan again on top of it
-    raise BusyError("The memory's main branch moves too often to merge into it.")
+    return Refused("parent_dirty", "main moves too often to merge into it right now.")
 
 
 def _judged(bench: Bench, ours: str, tree: str, scope: Scope) -> list[str]:

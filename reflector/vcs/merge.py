@@ -19,6 +19,7 @@ from reflector.core.errors import GitError, RefMovedError
 from reflector.vcs.porcelain import Porcelain
 from reflector.vcs.port import Identity, MergePlan
 from reflector.vcs.reads import Reads
+from reflector.vcs.swap import Swap, read, read_all
 
 LOCK_WAIT_SECONDS = 5.0
 _LOCK_STEP_SECONDS = 0.1
@@ -164,6 +165,7 @@ def our_index_lock(git_dir: Path, run_id: str, token: str) -> bool:
 
 def release(git_dir: Path, run_id: str, token: str) -> None:
     """Remove what a dead integration left before main moved: our lock, our copy of the index."""
+    shutil.rmtree(_files_path(git_dir, run_id), ignore_errors=True)
     _copy_path(git_dir, run_id).unlink(missing_ok=True)
     _copy_path(git_dir, run_id).with_suffix(".index.lock").unlink(missing_ok=True)
     if our_index_lock(git_dir, run_id, token):
@@ -181,8 +183,12 @@ def finish_follow(git: Porcelain, job: Integration, old: str, commit: str) -> In
         changed = reads.changed(old, commit)
     try:
         copy = _copy_index(git, job)
-        _clear_written(git, old, commit, changed)
-        _follow(git, job, old, commit, changed)
+        cleared = _clear_written(git, old, commit, changed)
+        try:
+            _follow(git, job, old, commit, changed)
+        except _No:
+            git.restore_missing(git.git_dir / "index", cleared)
+            raise
         _settle_index(git, copy)
         answer: Integrated | Refused = Integrated(commit, changed)
     except _No as no:
@@ -273,45 +279,68 @@ def _check(git: Porcelain, job: Integration, plan: _Planned) -> tuple[str, Path]
 
 def _ask(git: Porcelain, old: str, new: str, copy: Path) -> None:
     try:
-        git.read_tree_update(old, new, copy, dry_run=True)
+        git.may_follow(old, new, copy)
     except GitError:
         # Saved again without a change, or copied: git compares times unless it is told to look.
         git.refresh(copy)
-        git.read_tree_update(old, new, copy, dry_run=True)
+        git.may_follow(old, new, copy)
 
 
 def _follow(
     git: Porcelain, job: Integration, old: str, commit: str, changed: Sequence[str]
 ) -> None:
-    """Bring the changed files to the commit (d); if git refuses, move main back."""
-    copy = _copy_path(git.git_dir, job.run_id)
+    """Bring the changed files to the commit (d); if anything is in the way, move main back."""
+    copy, folder = _copy_path(git.git_dir, job.run_id), _files_path(git.git_dir, job.run_id)
+    why = "Files were written to while the merge landed."
     try:
-        git.read_tree_update(old, commit, copy, dry_run=False)
-    except GitError as error:
-        # A full disk or a forbidden folder stops git half way: take back what it had written.
-        _clear_written(git, old, commit, changed)
-        with Reads(git.repo) as reads:
-            kept = [path for path in changed if reads.file(old, path) is not None]
-        git.restore_missing(copy, kept)
+        swap = _ready(git, old, commit, copy, changed)
+        trouble = swap.do()
+        if not trouble:
+            git.refresh(copy)
+            trouble = swap.late()
+            if trouble:
+                swap.back()
+    except (GitError, OSError) as error:
+        why = str(error.facts.get("detail", error)) if isinstance(error, GitError) else str(error)
+        trouble = tuple(changed)
+    shutil.rmtree(folder, ignore_errors=True)
+    if trouble:
         git.update_ref(job.ref, old, commit, f"reflector: {job.run_id} taken back")
-        why = str(error.facts.get("detail", error.message))
-        raise _No(Refused("parent_dirty", why, tuple(changed))) from error
+        raise _No(Refused("parent_dirty", why, trouble))
 
 
-def _clear_written(git: Porcelain, old: str, commit: str, changed: Sequence[str]) -> None:
-    """Remove files that git had already brought to `commit`, whole or torn: git then writes them.
+def _ready(git: Porcelain, old: str, commit: str, copy: Path, changed: Sequence[str]) -> Swap:
+    """Write the new files beside; git vouches that what is there now is nobody's change."""
+    folder = _files_path(git.git_dir, copy.stem.removeprefix("reflector-"))
+    shutil.rmtree(folder, ignore_errors=True)
+    before = read_all(git.repo, changed)
+    git.may_follow(old, commit, copy)
+    with Reads(git.repo) as reads:
+        wanted = [path for path in changed if reads.file(commit, path) is not None]
+    (folder / "new").mkdir(parents=True)
+    git.check_out(old, commit, copy, folder / "new", wanted)
+    return Swap(git.repo, folder, before)
 
-    read-tree takes a missing file for an unchanged one, and a new one for a person's change.
+
+def _clear_written(
+    git: Porcelain, old: str, commit: str, changed: Sequence[str]
+) -> tuple[str, ...]:
+    """Remove files that a dead one had brought to `commit`: missing ones are in nobody's way.
+
+    Returns those of them that `old` has.
     """
+    cleared = []
     with Reads(git.repo) as reads:
         for path in changed:
-            new, before = reads.file(commit, path), reads.file(old, path)
-            place = git.repo / path
-            if new is None or place.is_symlink() or not place.is_file():
-                continue
-            found = place.read_bytes()
-            if found != before and new.startswith(found):
-                place.unlink()
+            new, before, found = (
+                reads.file(commit, path),
+                reads.file(old, path),
+                read(git.repo / path),
+            )
+            if new and found and found != before and new.startswith(found):
+                (git.repo / path).unlink()
+                cleared += [path] if before is not None else []
+    return tuple(cleared)
 
 
 def _move(git: Porcelain, job: Integration, old: str, commit: str) -> None:
@@ -354,6 +383,10 @@ def _signed(run_id: str, token: str) -> bytes:
 
 def _copy_path(git_dir: Path, run_id: str) -> Path:
     return git_dir / f"reflector-{run_id}.index"
+
+
+def _files_path(git_dir: Path, run_id: str) -> Path:
+    return git_dir / f"reflector-{run_id}.files"
 
 
 def _copy_index(git: Porcelain, job: Integration) -> Path:

@@ -190,22 +190,24 @@ class Porcelain:
         """Delete a ref that is at `old`, or raise `RefMovedError`."""
         self._moved(ref, self._run(["update-ref", "-d", ref_name(ref), _sha(old)]))
 
-    def read_tree_update(self, old: str, new: str, index: Path, *, dry_run: bool) -> None:
-        """Bring files and the index file `index` from `old` to `new`, changed paths only.
-
-        Refuses (`GitError`, nothing touched) rather than overwrites. `dry_run` only asks.
-        """
-        if dry_run and self._surely_follows(old, new, index):
+    def may_follow(self, old: str, new: str, index: Path) -> None:
+        """Ask whether files and index could go from `old` to `new`; `GitError` if not."""
+        if self._surely_follows(old, new, index):
             return
-        asked = ["-n"] if dry_run else []
-        words = ["read-tree", *asked, "-m", "-u", _sha(old), _sha(new)]
+        words = ["read-tree", "-n", "-m", "-u", _sha(old), _sha(new)]
         code, _, err = self._run(words, {"GIT_INDEX_FILE": str(index.resolve())})
-        if code != 0 and not dry_run:
-            # Saved again without a change: `_surely_follows` looks at content, git at times first.
-            self.refresh(index)
-            code, _, _ = self._run(words, {"GIT_INDEX_FILE": str(index.resolve())})
         if code != 0:
             raise GitError("The working files cannot follow the merge.", detail=err)
+
+    def check_out(
+        self, old: str, new: str, index: Path, folder: Path, paths: Sequence[str]
+    ) -> None:
+        """Bring the index file `index` from `old` to `new`, and write `paths` of it into `folder`."""
+        where = {"GIT_INDEX_FILE": str(index.resolve())}
+        self._git(["read-tree", "-i", "-m", _sha(old), _sha(new)], "read the merge", where)
+        if paths:
+            words = ["checkout-index", "-q", f"--prefix={folder.resolve()}/", "--", *paths]
+            self._git(words, "write the new files", where)
 
     def _surely_follows(self, old: str, new: str, index: Path) -> bool:
         """Tell without starting git whether it would say yes; False is no answer."""
@@ -224,7 +226,8 @@ class Porcelain:
     def restore_missing(self, index: Path, paths: Sequence[str]) -> None:
         """Write files that are missing as `index` has them; existing ones are never touched."""
         words = ["checkout-index", "-q", "--", *paths]
-        self._run(words, {"GIT_INDEX_FILE": str(index.resolve())})
+        if paths:
+            self._run(words, {"GIT_INDEX_FILE": str(index.resolve())})
 
     def commit_paths(self, message: str, paths: Sequence[str], when: datetime) -> None:
         """Commit exactly these paths on the present branch; also makes the first commit."""

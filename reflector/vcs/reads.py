@@ -69,7 +69,11 @@ def _door(
         try:
             return method(owner, *given, **named)
         except (pygit2.GitError, KeyError, ValueError, OSError) as error:
-            raise GitError(f"Git could not do {method.__name__}.", detail=str(error)) from error
+            where = getattr(owner, "path", "")
+            raise GitError(
+                f"The git repository {where} could not be used ({method.__name__}).",
+                detail=str(error),
+            ) from error
 
     return call
 
@@ -157,7 +161,12 @@ class Reads:
         try:
             found = self._repository[sha].peel(pygit2.Commit)
         except (KeyError, ValueError, pygit2.GitError) as error:
-            raise NotFoundError(f"There is no commit {sha}.", sha=sha) from error
+            which = f"commit {sha}" if sha else "commit on main that can be read"
+            raise NotFoundError(
+                f"There is no {which} in {self.path}.",
+                hint="`git fsck` in that repository names what is damaged.",
+                sha=sha,
+            ) from error
         return _info(found)
 
     @_door

@@ -20,8 +20,8 @@ _ODD = (
     *("core.attributesfile", "core.eol", "core.sparsecheckout", "core.symlinks"),
     *("extensions.", "filter.", "include"),
 )
-_SMALL_INDEX = 32_768
-"""Bytes of the index of about 300 documents. Up to there the library checks out sooner than git."""
+_SMALL_INDEX = 100_000
+"""Bytes of the index of about 1000 documents. Up to there the library checks out sooner than git."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from reflector.core.errors import GitError, RefMovedError
+from reflector.core.errors import RefMovedError
 from reflector.vcs import merge
 from reflector.vcs.merge import Integrated, Integration, Refused, Step, Undo
-from reflector.vcs.porcelain import Porcelain
 from reflector.vcs.reads import Reads
-from tests.support.repos import RUN, TOKEN, Repo, bringing, door, fresh, scrubbed
+from tests.support.repos import RUN, TOKEN, Repo, bringing, door, fresh
 
 Walk = Generator[Step, None, Integrated | Refused]
 
@@ -464,25 +463,21 @@ def test_an_edit_in_the_window_that_looks_like_none_is_kept(repo):
     assert place.read_text() == "won\n"
 
 
-class _Torn(Porcelain):
-    """Stops half way through the files, as git does on a full disk."""
-
-    def read_tree_update(self, old: str, new: str, index: Path, *, dry_run: bool) -> None:
-        super().read_tree_update(old, new, index, dry_run=True)
-        if not dry_run:
-            (self.repo / "system/a.md").write_text("two\n")
-            (self.repo / "new.md").write_text("n\n")
-            (self.repo / "system/b.md").unlink()
-            raise GitError("git stopped.", detail="No space left on device")
-
-
-def test_files_written_before_git_stopped_half_way_are_taken_back(repo):
+def test_files_that_came_in_before_the_disk_was_full_are_taken_back(repo, monkeypatch):
     base = repo.sha()
     files = {"system/a.md": "two\n", "system/b.md": None, "new.md": "n\n", "other.md": "o\n"}
     tip = repo.branch_with("memory/x", files)
-    git, job = _Torn(scrubbed(), repo.path), bringing(base, tip)
     before = repo.everything()
-    result = merge.integrate(git, job, save_merge=lambda _: None, sleep=_no_sleep)
+    link, asked = os.link, []
+
+    def full(source: Path, target: Path, **named: Any) -> None:
+        asked.append(target)
+        if len(asked) == 2:
+            raise OSError(28, "No space left on device")
+        link(source, target, **named)
+
+    monkeypatch.setattr(os, "link", full)
+    result = _integrate(repo, bringing(base, tip))
     assert "No space left" in _refused(result, "parent_dirty").detail
     assert repo.everything() == before
     assert repo.sha("main") == base

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import pygit2
 import pytest
@@ -72,12 +74,40 @@ def test_settings_that_change_what_a_checkout_writes_are_left_to_git(repo, git, 
     assert (mine.path / "system/a.md").read_bytes() == b"one\n"
 
 
-def test_a_large_worktree_is_left_to_git(repo, git, tmp_path):
-    repo.commit({f"facts/{number:04d}-{'x' * 60}.md": "x\n" for number in range(300)})
-    place = worktree.planned(repo.path, tmp_path / "worktrees", 1, RUN, repo.sha())
-    worktree.create(git, place)
+_CREATE = """
+import sys
+from pathlib import Path
+from reflector.vcs import worktree
+from reflector.vcs.porcelain import Porcelain
+from reflector.vcs.scrub import Scrubbed
+
+repo, folder = map(Path, sys.argv[1:3])
+git = Porcelain(Scrubbed({"PATH": "/no/git/here"}), repo)
+worktree.create(git, worktree.planned(repo, folder, 1, *sys.argv[3:]))
+"""
+
+
+def test_no_setting_and_no_hook_of_the_person_reaches_a_checkout_without_git(repo, mine, guarded):
+    hook = guarded / "hooks/post-checkout"
+    hook.parent.mkdir()
+    hook.write_text('#!/bin/sh\ntouch "$HOME/a-hook-ran"\n')
+    hook.chmod(0o755)
+    (guarded / ".gitconfig").write_text(
+        f"[core]\n\tautocrlf = true\n\thooksPath = {hook.parent}\n\tattributesFile = {hook}\n"
+    )
+    words = [str(repo.path), str(mine.path.parent), RUN, mine.base]
+    subprocess.run(
+        [sys.executable, "-c", _CREATE, *words], check=True
+    )  # the library reads HOME once
+    assert (mine.path / "system/a.md").read_bytes() == b"one\n"
+    assert not (guarded / "a-hook-ran").exists()
+
+
+def test_a_large_worktree_is_left_to_git(repo, git, mine, monkeypatch):
+    monkeypatch.setattr(worktree, "_SMALL_INDEX", (repo.path / ".git/index").stat().st_size - 1)
+    worktree.create(git, mine)
     assert git.started == ["worktree"]
-    found = worktree.inspect(repo.path, place)
+    found = worktree.inspect(repo.path, mine)
     assert isinstance(found, Inspected)
     assert found.disposable
 
@@ -118,13 +148,13 @@ def test_a_folder_that_belongs_to_another_worktree_is_not_removed(git, mine, tmp
     assert (mine.path / "system/a.md").exists()
 
 
-def test_an_untouched_memory_follows_a_merge_by_one_git_command(repo, git):
+def test_an_untouched_memory_follows_a_merge_by_three_git_commands(repo, git):
     base = repo.sha()
     tip = repo.branch_with(
         "memory/x", {"system/a.md": "two\n", "facts/n.md": "n\n", "run.sh": None}
     )
     assert _integrated(git, base, tip)
-    assert git.started == ["read-tree"]
+    assert git.started == ["read-tree", "checkout-index", "update-index"]
     assert repo.git("log", "-1", "-g", "--format=%gn <%ge> %gs", "main") == (
         f"Reflector <reflector@localhost> reflector: {RUN}"
     )
@@ -145,6 +175,7 @@ def test_a_file_saved_again_is_read_and_not_taken_for_a_change(repo, git):
     "meddle",
     [
         lambda repo: repo.write({"system/a.md": "won\n"}),
+        lambda repo: (repo.write({"system/a.md": "won\n"}), repo.git("add", "system/a.md")),
         lambda repo: (repo.path / "system/a.md").chmod(0o755),
         lambda repo: repo.git("update-index", "--chmod=+x", "system/a.md"),
         lambda repo: repo.git("rm", "-q", "--cached", "system/a.md"),
@@ -168,12 +199,36 @@ def test_a_persons_work_is_never_taken_for_free(repo, git, meddle):
         assert not reads.surely_free(paths, repo.path / ".git/index", base)
 
 
+def test_an_unmerged_index_is_left_to_git(repo):
+    blob = repo.git("rev-parse", "HEAD:run.sh")
+    repo.git("rm", "-q", "--cached", "run.sh")
+    with Reads(repo.path) as reads:
+        assert reads.surely_free(["system/a.md"], repo.path / ".git/index", repo.sha())
+    stages = "".join(f"100644 {blob} {stage}\trun.sh\n" for stage in (1, 2, 3))
+    (repo.path / ".git/stages").write_text(stages)
+    with (repo.path / ".git/stages").open() as given:
+        words = ["git", "update-index", "--index-info"]
+        subprocess.run(words, stdin=given, cwd=repo.path, check=True)
+    with Reads(repo.path) as reads:
+        assert not reads.surely_free(["system/a.md"], repo.path / ".git/index", repo.sha())
+
+
+def test_a_link_that_comes_with_a_merge_is_left_to_git(repo, git):
+    base = repo.sha()
+    (repo.path / "link").symlink_to("run.sh")
+    tip = repo.commit({}, "a link")
+    repo.git("reset", "-q", "--hard", base)
+    assert _integrated(git, base, tip)
+    assert git.started[0] == "read-tree"
+    assert (repo.path / "link").is_symlink()
+
+
 def test_a_sparse_memory_is_left_to_git(repo, git):
     base = repo.sha()
     tip = repo.branch_with("memory/x", {"system/a.md": "two\n"})
     repo.git("config", "core.sparseCheckout", "false")
     assert _integrated(git, base, tip)
-    assert git.started == ["read-tree", "read-tree"]
+    assert git.started == [*["read-tree"] * 3, "checkout-index", "update-index"]
 
 
 def test_a_ref_moves_without_git_only_from_where_it_is_known_to_be(repo):
