@@ -319,6 +319,9 @@ def _ready(git: Porcelain, old: str, commit: str, copy: Path, changed: Sequence[
         wanted = [path for path in changed if reads.file(commit, path) is not None]
     (folder / "new").mkdir(parents=True)
     git.check_out(old, commit, copy, folder / "new", wanted)
+    odd = [path for path in wanted if read(folder / "new" / path) is None]
+    if odd:  # validation lets no run bring a link; whoever does must not see it vanish
+        raise GitError("Only regular files can be merged.", detail=f"not one: {', '.join(odd)}")
     return Swap(git.repo, folder, before)
 
 

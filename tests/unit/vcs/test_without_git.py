@@ -213,14 +213,17 @@ def test_an_unmerged_index_is_left_to_git(repo):
         assert not reads.surely_free(["system/a.md"], repo.path / ".git/index", repo.sha())
 
 
-def test_a_link_that_comes_with_a_merge_is_left_to_git(repo, git):
+def test_a_link_that_would_come_with_a_merge_is_refused_and_main_stays(repo, git):
     base = repo.sha()
     (repo.path / "link").symlink_to("run.sh")
     tip = repo.commit({}, "a link")
     repo.git("reset", "-q", "--hard", base)
-    assert _integrated(git, base, tip)
-    assert git.started[0] == "read-tree"
-    assert (repo.path / "link").is_symlink()
+    job = bringing(base, tip)
+    done = merge.integrate(git, job, save_merge=lambda _: None, sleep=lambda _: None)
+    assert isinstance(done, Refused)
+    assert "link" in done.detail
+    assert repo.sha() == base
+    assert not (repo.path / "link").exists()
 
 
 def test_a_sparse_memory_is_left_to_git(repo, git):
