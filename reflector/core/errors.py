@@ -15,12 +15,14 @@ class ReflectorError(Exception):
     code: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 1
     retryable: ClassVar[bool] = False
+    advice: ClassVar[str] = ""
+    """The next step where whoever raised the error knew none of its own."""
 
     def __init__(self, message: str, *, hint: str = "", **facts: object) -> None:
         """Keep the sentence, the next step and the facts apart."""
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.hint = hint or self.advice
         self.facts = facts
 
 
@@ -56,6 +58,7 @@ class StateError(ReflectorError):
 
     code = "state_unusable"
     exit_code = 3
+    advice = "Memory itself is safe in git; `reflector doctor --fix` mends what can be mended."
 
 
 class BusyError(ReflectorError):
@@ -111,6 +114,27 @@ class GitError(ReflectorError):
 
     code = "git_failed"
     retryable = True
+
+    def __init__(self, message: str, *, hint: str = "", **facts: object) -> None:
+        """Read the next step from git's own words when there is none."""
+        super().__init__(message, hint=hint or _git_advice(str(facts.get("detail", ""))), **facts)
+
+    @property
+    def disk_full(self) -> bool:
+        """Tell whether git found no room to write."""
+        return _is_full(str(self.facts.get("detail", "")))
+
+
+def _git_advice(detail: str) -> str:
+    if _is_full(detail):
+        return "Free some space and run the same command again; nothing was lost."
+    if ".lock': File exists" in detail:
+        return "If no git command is running in the memory, remove that file and try again."
+    return "`git fsck --full` in the memory repository names what is damaged."
+
+
+def _is_full(detail: str) -> bool:
+    return "No space left on device" in detail or "Out of diskspace" in detail
 
 
 class RefMovedError(GitError):

@@ -6,7 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["worktree", "registration", "folder", "branch", "run_folder", "ref", "temporary"]
+Kind = Literal[
+    "worktree",
+    "registration",
+    "folder",
+    "branch",
+    "temporary",
+    "lock",
+    "ref",
+    "stray_ref",
+    "run_folder",
+]
 
 GRACE_SECONDS = 15 * 60
 DAY = 24 * 60 * 60
@@ -15,12 +25,14 @@ RETENTION_DAYS: dict[Kind, int] = {"run_folder": 90, "ref": 14}
 """Kinds that are kept for a time on purpose; everything else goes once its run is over."""
 
 ORDER: tuple[Kind, ...] = (
+    "lock",  # first: git could remove nothing behind it
     "worktree",
     "folder",
     "registration",
     "branch",
     "temporary",
     "ref",
+    "stray_ref",  # after what may have kept a tip under one
     "run_folder",
 )
 
@@ -29,7 +41,8 @@ ORDER: tuple[Kind, ...] = (
 class Leftover:
     """Something that a run made. `age` in seconds, `run` "" when no run can be named.
 
-    `needed` says that something still refers to it: a tip that waits to be merged or reviewed.
+    `needed` says that something still refers to it: a tip that waits to be merged or reviewed, a
+    lock that a living git may hold.
     """
 
     kind: Kind

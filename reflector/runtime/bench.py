@@ -8,7 +8,7 @@ from typing import Any
 
 from structlog.typing import FilteringBoundLogger
 
-from reflector.core.errors import RefMovedError
+from reflector.core.errors import GitError, RefMovedError
 from reflector.core.redact import redact
 from reflector.core.run import Outcome, Reason, Run, Settlement
 from reflector.runtime import block_cache
@@ -84,6 +84,18 @@ def keep(bench: Bench, run_id: str, kind: str, tip: str | None) -> str | None:
     return ref
 
 
+def _let_go(bench: Bench, run_id: str) -> None:
+    """Drop the ref of a tip that waited and is in main now; what is left of it, a sweep removes."""
+    ref = f"refs/reflector/kept/{run_id}"
+    try:
+        with Reads(bench.context.agent.repo) as reads:
+            tip = reads.resolve(ref)
+        if tip is not None:
+            bench.git.delete_ref(ref, tip)
+    except GitError as error:
+        bench.log.warning(events.CLEANUP_FAILED, run=run_id, error=str(error))
+
+
 def settle(bench: Bench, run: Run, end: Settlement, place: Worktree | None) -> Run:
     """Record the end, then clean up: the decision is durable before anything is removed."""
     now = bench.context.ambient.now()
@@ -109,6 +121,7 @@ def settle(bench: Bench, run: Run, end: Settlement, place: Worktree | None) -> R
     )
     if end.outcome is Outcome.MERGED:
         block_cache.refresh(bench.context)
+        _let_go(bench, run.id)
     if place is not None:
         clean_up(bench.git, bench.context.agent, run.id, place, bench.log)
     return reservations.find(bench.state.connection, run.id)

@@ -9,7 +9,7 @@ from reflector.core.errors import HomeError
 from reflector.pipelines.prompts import SeedContext, Words
 from reflector.runtime import launcher
 from reflector.runtime.wiring import Context, data_folder
-from reflector.store.disk import make_folder
+from reflector.store.disk import make_folder, on_disk
 from reflector.store.locks import held
 from reflector.vcs import porcelain
 from reflector.vcs.porcelain import Porcelain, git_version
@@ -43,7 +43,10 @@ def init(context: Context) -> Born:
     make_folder(context.agent.path)
     context.agent.create()
     lock = context.agent.lock("memory")
-    with held(lock, context.ambient.clock, "writing this memory"):
+    with (
+        held(lock, context.ambient.clock, "writing this memory"),
+        on_disk(context.agent.path),
+    ):
         return _init(context, scrubbed)
 
 
@@ -87,8 +90,9 @@ def _head(repo: Path) -> str:
         head = reads.resolve("refs/heads/main")
     if head is None:
         raise HomeError(
-            f"The repository {repo} has no commit on main, so it is no memory of Reflector's.",
-            hint="Move it away and run `reflector init` again; nothing was changed.",
+            f"The repository {repo} has no commit on main that can be read.",
+            hint="If it was a memory, `git fsck --full` there names what is damaged. If not, move "
+            "it away and run `reflector init` again; nothing was changed.",
             path=str(repo),
         )
     return head

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from reflector.core.errors import DocumentError
+from reflector.core.errors import DocumentError, GitError
 from reflector.memory.compile import Block, BlockOptions, MemoryView, Named, Shown, Skill
 from reflector.memory.compile import compile_block as compile_view
 from reflector.memory.document import Document, parse
@@ -32,7 +32,9 @@ def compile_block(context: Context, budget_tokens: int | None = None) -> tuple[s
         max_chars=context.settings.number("prompt.max_chars"),
     )
     with Reads(context.agent.repo) as reads:
-        revision = reads.resolve("refs/heads/main") or ""
+        revision = reads.resolve("refs/heads/main")
+        if revision is None:
+            raise GitError(f"The memory {context.agent.repo} has no commit on main.")
         view = view_of(context.agent.slug, revision, reads.tree(revision))
     return revision, compile_view(view, options)
 

@@ -86,7 +86,16 @@ def _index_lock(context: Context) -> Iterator[Check]:
 
 def _broken(context: Context) -> Iterator[Check]:
     with Reads(context.agent.repo) as reads:
-        tree = reads.tree(reads.head().sha or "")
+        head = reads.head().sha
+        if head is None:
+            yield Check(
+                "commit",
+                ok=False,
+                message=f"{context.agent.repo} has no commit that can be read.",
+                hint="`git fsck` there names what is damaged.",
+            )
+            return
+        tree = reads.tree(head)
         for leaf in tree.leaves():
             if not is_document(leaf.path):
                 continue

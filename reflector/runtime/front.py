@@ -16,7 +16,7 @@ from reflector.core.machine import SLOT
 from reflector.core.schedule import Decision, Event, Mark, Nothing, Queue, Refuse, Reserve
 from reflector.runtime.scheduling import Scheduler
 from reflector.runtime.wiring import Context
-from reflector.store import journal
+from reflector.store import journal, reservations
 from reflector.store.journal import Appender
 from reflector.store.locks import Lock
 
@@ -25,6 +25,8 @@ SUPERVISOR = (sys.executable, "-I", "-m", "reflector.runtime.loop")
 """How a detached supervisor is started; home and identity are added to it."""
 
 _SECONDS = 20.0
+_GLANCES = 4
+_GLANCE_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +60,17 @@ _NAMES: dict[type, str] = {
 def handle(context: Context, event: Event, supervisor: Sequence[str] | None = SUPERVISOR) -> Answer:
     """Decide on an event and launch a supervisor when there is work that nobody owns.
 
-    Work that an earlier event reserved and nobody took over is launched again, and so is the
-    merge of a tip that waited. Without a `supervisor` the caller sees to that itself.
+    Work that an earlier event reserved and nobody took over is launched again, and so are the merge
+    of a tip that waited and the recovery of a run whose owner died: nobody else would ever free its
+    slot. Without a `supervisor` the caller sees to that itself.
     """
     context.require()
     with context.state() as state:
         scheduler = Scheduler(context, state)
         decision = scheduler.handle(event)
         waits = scheduler.waits(REFLECTION, tips=True)
+        # Of a living owner too: the presence lock tells them apart when one is launched.
+        waits = waits or bool(reservations.abandoned(state.connection, REFLECTION))
     if not waits or supervisor is None:
         return Answer(decision, "none")
     return Answer(decision, launch(context, supervisor))
@@ -90,7 +95,7 @@ def mark_compaction(context: Context, conversation: str, boundary: str) -> None:
 def launch(context: Context, supervisor: Sequence[str] = SUPERVISOR) -> str:
     """Start a detached supervisor and wait until it owns the slot, or says why not."""
     presence = Lock(context.agent.lock(f"run-{REFLECTION}"))
-    if not presence.take():
+    if not taken(presence, context):
         return "busy"  # its owner looks once more after it lets go
     presence.release()
     command = [*supervisor, str(context.home.path), context.agent.identity]
@@ -108,6 +113,19 @@ def launch(context: Context, supervisor: Sequence[str] = SUPERVISOR) -> str:
     # It lives on without us: neither waited for nor a zombie's parent for long.
     process.returncode = 0
     return word or f"did not start: see {trouble.name}"
+
+
+def taken(presence: Lock, context: Context) -> bool:
+    """Take a presence lock, trying for a moment; tell whether it is ours.
+
+    Who only looks whether an owner lives (`status`, an event) holds it for an instant. To take that
+    for an owner would leave the work to nobody.
+    """
+    for _ in range(_GLANCES):
+        if presence.take():
+            return True
+        context.ambient.clock.sleep(_GLANCE_SECONDS)
+    return False
 
 
 def _environment(context: Context) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reflector.core.entry import ConversationKey, Entry, Kind
@@ -12,6 +12,7 @@ from reflector.core.sentinel import strip
 from reflector.harness.reading import About, Appended, Hidden, Record
 from reflector.runtime import pauses
 from reflector.runtime.consent import Consent, No, off_record, parents, pattern
+from reflector.runtime.pauses import Pause
 from reflector.runtime.wiring import Context
 from reflector.store import left_out
 from reflector.store.journal import Appender
@@ -41,7 +42,8 @@ def _without_links(pattern: str) -> str:
 
 def folder_no(consent: Consent, folder: str, home: Path) -> No | None:
     """Tell why nothing that is said in this folder is recorded, None if it is."""
-    spelled = [os.path.normpath(folder), os.path.realpath(folder)]
+    plain = folder.replace("\0", "").encode("utf-8", "replace").decode()  # a foreign text
+    spelled = [os.path.normpath(plain), os.path.realpath(plain)]
     if any(Path(each).is_relative_to(home) for each in spelled):
         # A session of Reflector's own children: reflecting on it would feed on itself.
         return No.OWN
@@ -85,6 +87,10 @@ class Gate:
         self._talks: dict[ConversationKey, _Talk] = {}
         self._notes: dict[tuple[str, str], str] = {}
         self._left_out: dict[str, No] = {}
+
+    def pauses(self, now: tuple[Pause, ...]) -> None:
+        """Take in that somebody paused or resumed while the source is read."""
+        self._consent = replace(self._consent, pauses=now)
 
     def begin(self, state: State, records: Sequence[Record], now: str) -> None:
         """Look at a batch before any of it is written: a title may come before the folder."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from reflector.core.ambient import instant, stamp
 from reflector.core.capture import capture
@@ -63,15 +63,34 @@ def ingest(context: Context, path: Path, watch: Watch) -> Ingested:
     given = consent(context)
     _refuse_while_paused(context, given, path)
     with context.state(durability="NORMAL") as state:
-        name = _readable(Path(os.path.realpath(path)))
+        name = _readable(_real(path))
         try:
             with _open(path) as stream:
-                source = reading.open_source(stream, path.stem)
+                source = _source(stream, path)
                 return _read(context, state, _File(path, name, stream, source), given, watch)
         except TranscriptError as error:
             with state.transaction() as connection:
                 sources.degrade(connection, name, error.code)
             raise
+
+
+def _source(stream: BinaryIO, path: Path) -> reading.Source:
+    try:
+        return reading.open_source(stream, path.stem)
+    except TranscriptError as error:
+        if not error.message.startswith(path.stem):
+            raise
+        # The reader knows only the stem; two folders may hold files of that name.
+        whole = error.message.replace(path.stem, str(path), 1)
+        facts = {**error.facts, "path": str(path)}
+        raise type(error)(whole, hint=error.hint, **facts) from error
+
+
+def _real(path: Path) -> Path:
+    try:
+        return Path(os.path.realpath(path))
+    except OSError as error:  # a relative path below a working directory that was deleted
+        raise _unreadable(path, error) from error
 
 
 def _refuse_while_paused(context: Context, given: Consent, path: Path) -> None:
@@ -107,20 +126,37 @@ def _open(path: Path) -> BinaryIO:
         # Non-blocking, so that a FIFO without a writer is refused instead of waited for.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except OSError as error:
-        raise TranscriptError(
-            f"{path} cannot be read: {error.strerror}.",
-            hint="Name an existing transcript file that you may read.",
-            path=str(path),
-        ) from error
-    stream = io.FileIO(descriptor)
+        raise _unreadable(path, error) from error
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
-        stream.close()
+        os.close(descriptor)
         kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
         raise TranscriptError(
             f"{path} is {kind}.", hint="Name transcript files one by one.", path=str(path)
         )
-    return io.BufferedReader(stream, 1 << 20)
+    return io.BufferedReader(_Transcript(descriptor, path), 1 << 20)
+
+
+def _unreadable(path: Path, error: OSError) -> TranscriptError:
+    return TranscriptError(
+        f"{path} cannot be read: {error.strerror}.",
+        hint="Name an existing transcript file that you may read.",
+        path=str(path),
+    )
+
+
+class _Transcript(io.FileIO):
+    """An open transcript whose disk may fail at any byte."""
+
+    def __init__(self, descriptor: int, path: Path) -> None:
+        super().__init__(descriptor)
+        self._path = path
+
+    def readinto(self, buffer: Any) -> int | None:
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            raise _unreadable(self._path, error) from error
 
 
 def _read(context: Context, state: State, file: _File, given: Consent, watch: Watch) -> Ingested:
@@ -137,6 +173,8 @@ def _read(context: Context, state: State, file: _File, given: Consent, watch: Wa
     unsaved = reading.Position()
     for batch in file.source.batches(start):
         unsaved = unsaved.moved(batch.position)
+        # Asked again after reading: what was said since somebody paused is in no batch before.
+        gate.pauses(pauses.read(context.home))
         with state.transaction() as connection:
             appender = Appender(connection, context.ambient.now())
             gate.begin(state, batch.records, context.ambient.now())

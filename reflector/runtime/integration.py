@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from reflector.core.errors import RefMovedError
-from reflector.core.run import Outcome, Phase, Run, Settlement
+from reflector.core.errors import ReflectorError, RefMovedError
+from reflector.core.run import Outcome, Phase, Reason, Run, Settlement
 from reflector.memory.commit_message import GENERATED_BY
 from reflector.memory.edit import Scope
 from reflector.runtime.bench import Bench, keep
-from reflector.runtime.judgement import judge_planned
+from reflector.runtime.judgement import judge_planned, scope_of
 from reflector.runtime.memory_lock import memory_write
-from reflector.store import reservations
+from reflector.runtime.payload import user_entries
+from reflector.runtime.trouble import named, settlement_of
+from reflector.store import journal, reservations
 from reflector.vcs import merge
 from reflector.vcs.merge import Bring, Integrated, Integration, Refused
 from reflector.vcs.reads import Reads
@@ -46,6 +49,38 @@ def integrate(bench: Bench, work: Validated) -> Settlement:
             bench.state, work.run.id, token, phase, Phase.INTEGRATED, merge_commit=done.sha
         )
         return Settlement(Outcome.MERGED, tip=work.tip, merge_commit=done.sha)
+
+
+def scope(bench: Bench, run: Run) -> Scope:
+    """Return what a run may rest on, from the journal alone: its folder may be gone."""
+    read = [journal.entries(bench.state.connection, taken) for taken in run.snapshots]
+    user = tuple(entry for entries in read for entry in user_entries(entries))
+    return scope_of(run.request.pipeline, user)
+
+
+def landed(bench: Bench, run: Run, base: str, tip: str) -> str | None:
+    """Tell from git by which commit a tip is in main; taking the lock lets files follow it first."""
+    now = bench.context.ambient.clock.now()
+    with memory_write(bench.context) as git:
+        return merge.landed(git, Integration(Bring(base, tip), "", now, run.id, bench.who.token))
+
+
+def surely(bench: Bench, work: Validated, step: Callable[[], Settlement]) -> Settlement:
+    """Integrate, and if that breaks off let git tell whether it landed all the same.
+
+    Raises what git itself raises then: nobody knows, and the run stays for the next supervisor.
+    """
+    try:
+        return step()
+    except (ReflectorError, OSError) as error:
+        with named(bench.context.home.path):
+            commit = landed(bench, work.run, work.base, work.tip)
+            if commit is not None:
+                return Settlement(Outcome.MERGED, tip=work.tip, merge_commit=commit)
+            kept = keep(bench, work.run.id, "backup", work.tip)
+            end = settlement_of(error)
+            reason = Reason.GIT_FAILED if end.reason is Reason.SPAWN_FAILED else end.reason
+            return replace(end, reason=reason, tip=work.tip, kept_ref=kept)
 
 
 def _merged(bench: Bench, work: Validated) -> Integrated | Refused:

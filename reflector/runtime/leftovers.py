@@ -12,7 +12,7 @@ from reflector.runtime import log as events
 from reflector.store.disk import AgentHome
 from reflector.vcs import worktree
 from reflector.vcs.porcelain import Porcelain
-from reflector.vcs.worktree import Inspected, Missing, Worktree
+from reflector.vcs.worktree import Inspected, Worktree
 
 _LARGEST = 1_000_000
 
@@ -28,17 +28,27 @@ def clean_up(
     try:
         found = worktree.inspect(git.repo, place)
         if isinstance(found, Inspected):
-            loose = (*found.status.untracked, *found.status.unstaged, *found.ignored)
+            status = found.status
+            loose = (*status.untracked, *status.staged, *status.unstaged, *found.ignored)
             set_aside(place.path, loose, agent.run(run_id) / "scratch")
-        worktree.close(git, place, _tip(found))
+        elif place.path.is_dir():
+            # Its link to the repository is broken: nobody can tell what in it is new.
+            set_folder_aside(place.path, agent.run(run_id))
+        worktree.close(git, place, found.tip)
     except (ReflectorError, OSError) as error:
         log.warning(events.CLEANUP_FAILED, run=run_id, error=str(error))
         return str(error)
     return ""
 
 
-def _tip(found: Inspected | Missing) -> str | None:
-    return found.tip
+def set_folder_aside(source: Path, run_folder: Path) -> Path:
+    """Move a whole folder into a run's folder, which is kept for its time; return where it is."""
+    target = run_folder / "scratch" / source.name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.exists():
+        shutil.rmtree(target)  # what a move left that was cut off in the middle
+    shutil.move(source, target)
+    return target
 
 
 def set_aside(source: Path, names: tuple[str, ...], target: Path) -> None:

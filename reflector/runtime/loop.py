@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from reflector.core.errors import ReflectorError
+from reflector.core.failure import kind_of
 from reflector.core.machine import SLOT
-from reflector.core.run import Run
+from reflector.core.run import Outcome, Run, consumes
 from reflector.core.schedule import Engine, Settled
 from reflector.runtime import log
 from reflector.runtime.bench import Bench
+from reflector.runtime.front import taken
 from reflector.runtime.kept import bring_home
 from reflector.runtime.launch import CHILD
 from reflector.runtime.recovery import recover
 from reflector.runtime.scheduling import Scheduler
 from reflector.runtime.supervisor import supervise
+from reflector.runtime.trouble import named
 from reflector.runtime.watch import Watch
 from reflector.runtime.wiring import Context, context
+from reflector.store import reservations
 from reflector.store.locks import Lock, owner
 from reflector.store.turns import turn
 
 REFLECTION = SLOT["reflection"]
-_GLANCES = 4
-_GLANCE_SECONDS = 0.02
+_EMPTY_ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +60,12 @@ def bench_for(
     proof that the owner of the active run lives.
     """
     presence = Lock(found.agent.lock(f"run-{slot}"))
-    if not _taken(presence, found):
+    if not taken(presence, found):
         yield None
         return
     try:
         with (
+            named(found.home.path),
             log.opened(found.agent.log, identity=found.agent.identity) as logger,
             found.state(busy_seconds=30) as state,
         ):
@@ -70,58 +74,85 @@ def bench_for(
         presence.release()
 
 
-def _taken(presence: Lock, found: Context) -> bool:
-    """Try for a moment: a command that only looks whether an owner lives holds the lock, too."""
-    for _ in range(_GLANCES):
-        if presence.take():
-            return True
-        found.ambient.clock.sleep(_GLANCE_SECONDS)
-    return False
-
-
 def drain(
     found: Context,
     slot: str,
     watch: Watch,
     child: Sequence[str] = CHILD,
     engine: Engine | None = None,
+    most: int | None = None,
 ) -> list[Run] | None:
     """Bring every run of a slot to its end; None when another supervisor owns it.
 
     After the lock is let go the database is looked at once more: whoever asked in between found
-    the slot owned, and relies on us.
+    the slot owned, and relies on us. With `most`, that many runs are enough for now.
     """
     done: list[Run] = []
+    empty = 0
     while True:
         with bench_for(found, slot, watch, child) as bench:
             if bench is None:
                 return done or None
-            worked = work_off(bench, slot, engine)
+            worked = work_off(bench, slot, engine, most)
             done += worked
-        if watch.stop():
+        # Even a round that found nothing may have been relied on, just before its end.
+        empty = 0 if worked else empty + 1
+        if watch.stop() or empty == _EMPTY_ROUNDS or (most is not None and len(done) >= most):
             return done
         with found.state() as state:
-            waits = Scheduler(found, state, engine).waits(slot, tips=False)
-        if not waits or not worked:
-            return done
+            if not Scheduler(found, state, engine).waits(slot, tips=False):
+                return done
 
 
-def work_off(bench: Bench, slot: str, engine: Engine | None = None) -> list[Run]:
-    """Recover, merge what waited, then run what is reserved or waits, strongest first."""
+def work_off(
+    bench: Bench, slot: str, engine: Engine | None = None, most: int | None = None
+) -> list[Run]:
+    """Recover, run what is reserved, merge what waited, then run what waits, strongest first."""
     scheduler = Scheduler(bench.context, bench.state, engine)
     scheduler.at_start()
     done = recover(bench, slot)
+    if reservations.unowned(bench.state.connection, slot) is not None:
+        # It holds the slot: until it has run, no kept tip can be taken up again.
+        done += _run(bench, lambda: scheduler.take_over(slot, bench.who))
     done += bring_home(bench)
+    _ask_again(scheduler, slot, done)
     while not bench.watch.stop() and scheduler.waits(slot, tips=False):
-        with in_turn(bench) as ours:
-            run = scheduler.next_run(slot, bench.who) if ours else None
-            if run is None:
-                return done
-            done.append(supervise(bench, run))
-        if not scheduler.waits(slot, tips=False):
-            # What reached a threshold beside the run was told that the slot was taken.
-            scheduler.handle(Settled(success=True, origin="drain"))
+        if most is not None and len(done) >= most:
+            break
+        ran = _run(bench, lambda: scheduler.next_run(slot, bench.who))
+        done += ran
+        if not ran:
+            break
+        _ask_again(scheduler, slot, ran)
     return done
+
+
+def _run(bench: Bench, choose: Callable[[], Run | None]) -> list[Run]:
+    """Run what is chosen, in its turn among all runs of the machine; [] if there is nothing."""
+    if bench.watch.stop():
+        return []
+    with in_turn(bench) as ours:
+        run = choose() if ours else None
+        return [supervise(bench, run)] if run is not None else []
+
+
+def _ask_again(scheduler: Scheduler, slot: str, ran: Sequence[Run]) -> None:
+    """Reserve what reached a threshold beside a run: it was told that the slot was taken."""
+    if ran and all(map(_left_a_trace, ran)) and not scheduler.waits(slot, tips=False):
+        scheduler.handle(Settled(success=True, origin="drain"))
+
+
+def _left_a_trace(run: Run) -> bool:
+    """Tell whether a run's end keeps the same run from starting again at once.
+
+    A cursor that moved does, and a wait, and a tip that is kept for the same conversations. What
+    counts for nothing (the memory is on another branch, a conflict) would come back without end.
+    """
+    end = run.settlement
+    if end is None or run.request.dry_run:
+        return False
+    kept = end.outcome is Outcome.PARENT_DIRTY and end.kept_ref is not None
+    return consumes(end.outcome) or kept or kind_of(end.outcome, end.reason) is not None
 
 
 @contextmanager

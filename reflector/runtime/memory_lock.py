@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from reflector.runtime.trouble import named
 from reflector.runtime.wiring import Context
+from reflector.store.disk import unusable
 from reflector.store.locks import held
 from reflector.vcs import merge
 from reflector.vcs.merge import Integration, Undo
@@ -23,9 +25,8 @@ def memory_write(context: Context) -> Iterator[Porcelain]:
 
     An `index.lock` that one of us signed is a dead one's: its owner would hold this lock.
     """
-    with held(
-        context.agent.lock("memory"), context.ambient.clock, "writing this memory", seconds=60
-    ):
+    lock, clock = context.agent.lock("memory"), context.ambient.clock
+    with named(context.home.path), held(lock, clock, "writing this memory", seconds=60):
         git = Porcelain(Scrubbed(context.environ), context.agent.repo)
         _mend(context, git)
         yield git
@@ -34,8 +35,10 @@ def memory_write(context: Context) -> Iterator[Porcelain]:
 def _mend(context: Context, git: Porcelain) -> None:
     try:
         signed = _SIGNED.fullmatch((git.git_dir / "index.lock").read_bytes())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return
+    except OSError as error:
+        raise unusable(git.git_dir, error) from error
     if signed is None:
         return
     run_id, token = (part.decode("ascii", "replace") for part in signed.groups())

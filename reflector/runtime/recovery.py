@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from reflector.core.run import Outcome, Phase, Reason, Run, Settlement
 from reflector.runtime import log as events
 from reflector.runtime.bench import Bench, failed, keep, planned, settle
+from reflector.runtime.integration import landed
+from reflector.runtime.kept import retried
 from reflector.runtime.leftovers import clean_up
-from reflector.runtime.memory_lock import memory_write
 from reflector.runtime.processes import end_strays
+from reflector.runtime.supervisor import read_result, resume
 from reflector.store import reservations
-from reflector.vcs import merge, worktree
-from reflector.vcs.merge import Bring, Integration
+from reflector.store.disk import on_disk
+from reflector.vcs import worktree
+from reflector.vcs.worktree import Worktree
 
 
 def recover(bench: Bench, slot: str) -> list[Run]:
@@ -28,7 +33,10 @@ def recover(bench: Bench, slot: str) -> list[Run]:
 
 def _tidy(bench: Bench) -> None:
     """Remove the worktrees of settled runs whose owner died before it could."""
-    for folder in bench.context.agent.worktrees.iterdir():
+    worktrees = bench.context.agent.worktrees
+    with on_disk(worktrees):
+        folders = list(worktrees.iterdir())
+    for folder in folders:
         _, _, run_id = folder.name.partition("-")
         run = reservations.known(bench.state.connection, run_id)
         if run is not None and run.settlement is not None and run.base is not None:
@@ -41,24 +49,31 @@ def _recover(bench: Bench, run: Run) -> Run:
     end_strays(run.id)
     bench.log.warning(events.RUN_RECOVERED, run=run.id, phase=run.phase.value)
     place = planned(bench.context, run, run.base) if run.base else None
+    end = _end(bench, run, place)
+    result = read_result(bench.context.agent.run(run.id))
+    paid = result["finish"]["usage"] if result else {}
+    return settle(bench, run, replace(end, usage=paid), place)
+
+
+def _end(bench: Bench, run: Run, place: Worktree | None) -> Settlement:
+    """Finish what was paid for; what cannot be finished is kept, and its rows are read again."""
     if run.phase in (Phase.INTEGRATING, Phase.INTEGRATED):
-        end = _integration(bench, run)
-    else:
-        tip = worktree.inspect(bench.context.agent.repo, place).tip if place else None
-        kept = keep(bench, run.id, "backup", tip) if tip != run.base else None
-        end = failed(Reason.SUPERVISOR_DIED, f"Died while {run.phase}.", tip=tip, kept_ref=kept)
-    return settle(bench, run, end, place)
+        return _integration(bench, run)
+    finished = resume(bench, run, place) if place is not None else None
+    if finished is not None:
+        return finished
+    tip = worktree.inspect(bench.context.agent.repo, place).tip if place else None
+    kept = keep(bench, run.id, "backup", tip) if tip != run.base else None
+    return failed(Reason.SUPERVISOR_DIED, f"Died while {run.phase}.", tip=tip, kept_ref=kept)
 
 
 def _integration(bench: Bench, run: Run) -> Settlement:
-    """Tell from git whether the merge landed; taking the lock lets files follow that had not."""
-    if run.base is None or run.tip is None:
+    """Tell from git whether the merge landed, else merge again."""
+    base, tip = run.base, run.tip
+    if base is None or tip is None:
         return failed(Reason.SUPERVISOR_DIED, "Died while integrating without a tip.")
-    change = Bring(run.base, run.tip)
-    now = bench.context.ambient.clock.now()
-    with memory_write(bench.context) as git:
-        landed = merge.landed(git, Integration(change, "", now, run.id, bench.who.token))
-    if landed is not None:
-        return Settlement(Outcome.MERGED, tip=run.tip, merge_commit=landed)
-    kept = keep(bench, run.id, "backup", run.tip)
-    return failed(Reason.SUPERVISOR_DIED, "Died before the merge.", kept_ref=kept)
+    commit = landed(bench, run, base, tip)
+    if commit is not None or run.phase is Phase.INTEGRATED:
+        # What landed stays merged, even if a person has taken it out of main since.
+        return Settlement(Outcome.MERGED, tip=tip, merge_commit=commit or run.merge_commit)
+    return retried(bench, run, base, tip)

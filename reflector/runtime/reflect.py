@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reflector.core.errors import NotFoundError, ReflectorError
+from reflector.core.errors import BusyError, NotFoundError, ReflectorError
 from reflector.core.machine import SLOT, manual
 from reflector.core.run import Outcome, Request, Run
 from reflector.core.schedule import Asked, Part
 from reflector.core.snapshot import Snapshot
 from reflector.runtime.bench import Bench
+from reflector.runtime.front import launch
 from reflector.runtime.ingest import Ingested, ingest
 from reflector.runtime.kept import bring_home
 from reflector.runtime.launch import CHILD
@@ -72,10 +73,21 @@ def reflect(
         if bench is None:
             return Reflected(ingested, refused, (), (), interrupted=True)
         recover(bench, SLOT["reflection"])
-        retried = bring_home(bench)
-        runs = [*retried, *_reserved_before(bench), *_runs(bench, options, chosen)]
+        # What is reserved holds the slot: until it has run, no kept tip can be taken up again.
+        reserved = list(_reserved_before(bench))
+        runs = [*reserved, *bring_home(bench), *_runs(bench, options, chosen)]
         waiting = reservations.kept(bench.state.connection)
+    if not watch.stop():
+        _pass_on(context)
     return Reflected(ingested, refused, tuple(runs), tuple(waiting), interrupted=watch.stop())
+
+
+def _pass_on(context: Context) -> None:
+    """Launch a supervisor for what was asked for while we held the slot: it relied on us."""
+    with context.state() as state:
+        waits = Scheduler(context, state).waits(SLOT["reflection"], tips=False)
+    if waits:
+        launch(context)
 
 
 def _ingest(
@@ -128,24 +140,34 @@ def _bench(context: Context, watch: Watch, child: Sequence[str]) -> Iterator[Ben
 
 def _reserved_before(bench: Bench) -> Iterator[Run]:
     """Run what an event reserved and no supervisor has taken over: the slot must be free for us."""
-    scheduler = Scheduler(bench.context, bench.state)
-    while not bench.watch.stop() and (run := scheduler.take_over(SLOT["reflection"], bench.who)):
-        yield supervise(bench, run)
+    slot, scheduler = SLOT["reflection"], Scheduler(bench.context, bench.state)
+    while not bench.watch.stop() and reservations.unowned(bench.state.connection, slot):
+        with in_turn(bench) as ours:
+            run = scheduler.take_over(slot, bench.who) if ours else None
+            settled = supervise(bench, run) if run else None
+        if settled is None:
+            return
+        yield settled
 
 
 def _runs(bench: Bench, options: Options, chosen: Sequence[str] | None) -> Iterator[Run]:
     """Reserve and supervise until nothing is left, the limit is reached, or one did not succeed."""
     once = options.recent or options.ranges or options.dry_run
-    limit = 1 if once else options.max_runs
-    for _ in range(limit):
-        if bench.watch.stop():
-            return
+    left = 1 if once else options.max_runs
+    while left and not bench.watch.stop():
+        yield from _reserved_before(bench)
         with in_turn(bench) as ours:
-            run = _reserve(bench, options, chosen) if ours else None
+            try:
+                run = _reserve(bench, options, chosen) if ours else None
+            except BusyError:
+                if reservations.unowned(bench.state.connection, SLOT["reflection"]) is None:
+                    raise
+                continue  # an event was quicker: its run goes first
             if run is None:
                 return
             bench.watch.progress(f"run {run.id}: {_sizes(run.snapshots)}")
             settled = supervise(bench, run)
+        left -= 1
         yield settled
         if settled.outcome not in _GOES_ON:
             return

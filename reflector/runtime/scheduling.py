@@ -18,6 +18,7 @@ from reflector.core.schedule import (
     Engine,
     Event,
     Idle,
+    Mark,
     Queue,
     Reserve,
     SchedulerConfig,
@@ -27,7 +28,8 @@ from reflector.memory.budget import estimate_tokens
 from reflector.runtime.problems import JOURNAL_LOST
 from reflector.runtime.settings import Settings
 from reflector.runtime.wiring import Context
-from reflector.store import reservations, scheduling
+from reflector.store import journal, reservations, scheduling
+from reflector.store.journal import Appender
 from reflector.store.locks import Owner
 from reflector.store.state import State
 from reflector.vcs.glance import documents, glance, texts
@@ -91,7 +93,8 @@ class Scheduler:
         A reserved run has no owner yet: whoever takes the slot's presence lock adopts it.
         """
         now = self._context.ambient.clock.now()
-        memory = memory or (self._memory() if isinstance(event, Idle) else Memory())
+        dreams = self._engine.can_dream and self._config.dream_enabled
+        memory = memory or (self._memory() if isinstance(event, Idle) and dreams else Memory())
         with self._state.transaction():
             known = self._known(now, memory)
             decision = evaluate(known, event, self._config, now)
@@ -102,6 +105,8 @@ class Scheduler:
                     self._activate(asked, self._context.ambient.run_id(), now)
                 case Queue(asked, _):
                     self._queue(asked)
+                case Mark(conversation, boundary):
+                    self._mark(conversation, boundary)
                 case _:
                     pass
         return decision
@@ -115,12 +120,16 @@ class Scheduler:
         if run := self.take_over(slot, who):
             return run
         now = self._context.ambient.clock.now()
-        with self._state.transaction():
-            run_id = self._promote(slot, now)
-        if run_id is None:
-            return None
-        reservations.adopt(self._state, run_id, who)
-        return reservations.find(connection, run_id)
+        while scheduling.pending(connection):
+            before = len(scheduling.pending(connection))
+            with self._state.transaction():
+                run_id = self._promote(slot, now)
+            if run_id is not None:
+                reservations.adopt(self._state, run_id, who)
+                return reservations.find(connection, run_id)
+            if len(scheduling.pending(connection)) >= before:
+                break
+        return None
 
     def take_over(self, slot: str, who: Owner) -> Run | None:
         """Become the owner of the run that was reserved for a supervisor, if there is one."""
@@ -183,6 +192,12 @@ class Scheduler:
             scheduling.set_mark(connection, LAST_DREAM, now.isoformat())
             scheduling.set_mark(connection, DREAM_HEAD, self._head())
         return True
+
+    def _mark(self, conversation: str, boundary: str) -> None:
+        found = journal.conversation(self._state.connection, conversation)
+        if found is not None:
+            appender = Appender(self._state.connection, self._context.ambient.now())
+            appender.mark_boundary(found.row, boundary)
 
     def _queue(self, asked: Asked) -> None:
         connection = self._state.connection

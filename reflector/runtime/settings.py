@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,7 @@ KEYS: tuple[Key, ...] = (
     Key("prompt.max_chars", 8000, "Characters of the compiled block.", least=1200),
 )
 
+_LONGEST = 200
 _WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,4})?\Z")
 _TABLES = {key.name.split(".")[0] for key in KEYS}
@@ -170,7 +171,7 @@ def _flat(file: Path, table: Mapping[str, Any]) -> list[tuple[str, Any]]:
         if name not in _by_name():
             raise SettingsError(
                 f"{file}: unknown key {name!r}.",
-                hint="`reflector config show` lists every key.",
+                hint=_alike(name, _by_name()) + "The README lists every key.",
                 file=str(file),
                 key=name,
             )
@@ -192,12 +193,24 @@ def _checked(name: str, value: Any, where: str) -> Value:
         fits = value >= key.least
     if not fits:
         raise SettingsError(
-            f"{where}: {name} must be {key.expected}, not {value!r}.",
+            f"{where}: {name} must be {key.expected}, not {_short(value)}.",
             hint=f"Correct the value, or remove it to use the default ({key.shown}).",
             key=name,
         )
     checked: Value = value
     return checked
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _alike(name: str, names: Iterable[str]) -> str:
+    import difflib  # noqa: PLC0415 - only for an error
+
+    found = difflib.get_close_matches(name, list(names), 1)
+    return f"Did you mean {found[0]}? " if found else ""
 
 
 def _identity_paths(file: Path, table: Any) -> dict[str, str]:
@@ -225,7 +238,7 @@ def _from_environment(environ: Mapping[str, str]) -> list[tuple[str, Value]]:
         if name not in variables:
             raise SettingsError(
                 f"The environment variable {name} is no setting of Reflector.",
-                hint="`reflector config show` lists the variables; unset this one.",
+                hint=_alike(name, variables) + "Unset it; the README lists every variable.",
                 key=name,
             )
         key = variables[name]

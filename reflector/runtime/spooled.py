@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from reflector.core.entry import ConversationKey
 from reflector.core.errors import ReflectorError, TranscriptError
-from reflector.core.schedule import Settled, Shutdown
-from reflector.harness.meanings import Meaning, meaning
+from reflector.core.schedule import Event, Settled, Shutdown
+from reflector.harness.meanings import meaning
 from reflector.runtime import hook_gate
 from reflector.runtime.front import SUPERVISOR, handle
 from reflector.runtime.ingest import ingest
@@ -58,48 +59,52 @@ def _drain(
     found: Context, folder: Path, before: Drained, supervisor: Sequence[str] | None
 ) -> Drained:
     events, entries, trouble = before.events, before.entries, list(before.trouble)
-    last: Mark | None = None
-    settled: dict[tuple[str, Meaning], tuple[Context, Spooled]] = {}
+    marks: dict[str, Mark] = {}
+    asked: dict[tuple[str, Event], Context] = {}
     for spooled, mark in spool.lines(folder):
-        last = mark
+        marks[mark.file] = mark
         if spooled is None:
             continue
         events += 1
         try:
             theirs = context_for(found, spooled.cwd)
-            entries += _read(theirs, spooled)
-            means = meaning(spooled.harness, spooled.event)
-            settled[theirs.agent.identity, means] = (theirs, spooled)
-        except ReflectorError as error:
-            trouble.append(error.message)
-    for (_, means), (theirs, spooled) in settled.items():
+            new, conversation = _read(theirs, spooled)
+            entries += new
+            if (event := _event(spooled, conversation)) is not None:
+                asked[theirs.agent.slug, event] = theirs
+        except (ReflectorError, OSError) as error:
+            trouble.append(str(error))
+    # Once for what many hooks said: they tell the same about the journal as it is now.
+    for (_, event), theirs in asked.items():
         try:
-            _decide(theirs, means, spooled, supervisor)
-        except ReflectorError as error:
-            trouble.append(error.message)
-    if last is not None:
-        spool.save(folder, last)
+            handle(theirs, event, supervisor)
+        except (ReflectorError, OSError) as error:
+            trouble.append(str(error))
+    if marks:
+        spool.save(folder, marks.values())
     return Drained(events, entries, tuple(trouble))
 
 
-def _read(theirs: Context, spooled: Spooled) -> int:
+def _event(spooled: Spooled, conversation: str) -> Event | None:
+    """Return what the scheduler is told; None for what is only journaled."""
+    match meaning(spooled.harness, spooled.event):
+        case "settled" if not spooled.busy:
+            return Settled(success=True, origin="hook")
+        case "ended":
+            return Shutdown(conversation, origin="hook")
+        case _:
+            return None
+
+
+def _read(theirs: Context, spooled: Spooled) -> tuple[int, str]:
+    """Journal the transcript that an event names; return new entries and whose they are."""
+    named = str(ConversationKey(spooled.harness, spooled.session)) if spooled.session else ""
     if not spooled.transcript:
-        return 0
+        return 0, named
     theirs.require()
     try:
-        return ingest(theirs, Path(spooled.transcript), Quiet()).entries
+        done = ingest(theirs, Path(spooled.transcript), Quiet())
     except TranscriptError:
         # A session that was never written, or is written elsewhere: the next event tries again.
-        return 0
-
-
-def _decide(
-    theirs: Context, means: Meaning, spooled: Spooled, supervisor: Sequence[str] | None
-) -> None:
-    match means:
-        case "settled" if not spooled.busy:
-            handle(theirs, Settled(success=True, origin="hook"), supervisor)
-        case "ended":
-            handle(theirs, Shutdown(origin="hook"), supervisor)
-        case _:
-            pass  # what was said is journaled; nothing starts of it
+        return 0, named
+    return done.entries, done.conversation

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import errno
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, assert_never
 
-from reflector.core.errors import GitError, ReflectorError, RunFailedError, StateError
+from reflector.core.errors import GitError, ReflectorError, StateError
 from reflector.core.run import Outcome, Phase, Reason, Run, Settlement
 from reflector.memory.rules import Verdict
 from reflector.runtime import log as events
 from reflector.runtime.bench import Bench, failed, keep, planned, settle
-from reflector.runtime.integration import Validated, integrate
-from reflector.runtime.judgement import judge, scope_of
+from reflector.runtime.integration import Validated, integrate, scope, surely
+from reflector.runtime.judgement import judge
 from reflector.runtime.launch import Ended, Listening, environment, run_child
 from reflector.runtime.payload import Payload
 from reflector.runtime.preparation import prepare
+from reflector.runtime.trouble import settlement_of
 from reflector.store import reservations
 from reflector.vcs import administration, worktree
 from reflector.vcs.port import Administration
@@ -38,23 +38,26 @@ class _Settled(Exception):  # noqa: N818 - not an error: how a phase ends the ru
 def supervise(bench: Bench, run: Run) -> Run:
     """Take a reserved run to its settlement, clean up, and return it as settled."""
     work = _Work(bench, run)
-    try:
-        end = work.do()
-    except _Settled as early:
-        end = early.end
-    except ReflectorError as error:
-        end = _from_error(error)
-    return work.settle(end)
+    return work.settle(work.ended(work.do))
 
 
-def _from_error(error: ReflectorError) -> Settlement:
-    detail = " ".join(filter(None, (error.message, str(error.facts.get("detail", "")))))
-    cause = error.__cause__
-    if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
-        return failed(Reason.DISK_FULL, detail)
-    if isinstance(error, RunFailedError):  # the child could not be started
-        return failed(Reason.SPAWN_FAILED, detail)
-    return failed(Reason.GIT_FAILED if isinstance(error, GitError) else Reason.CHILD_EXIT, detail)
+def resume(bench: Bench, run: Run, place: Worktree) -> Settlement | None:
+    """Finish what a dead supervisor's child had finished; None when it had not.
+
+    Its processes are ended already. Only for a run in phase `running` or `validating`.
+    """
+    work = _Work(bench, run)
+    work.place, work.tip = place, run.tip
+    result = read_result(work.folder)
+    if result is None:
+        return None
+    before = _read_administration(work.folder)
+    if run.phase is Phase.RUNNING and before is not None:
+        return work.ended(lambda: work.worked(place.base, before, Ended("exited", 0)))
+    if run.phase is Phase.VALIDATING and run.tip is not None:
+        tip = run.tip
+        return work.ended(lambda: work.validated(place.base, tip, result["finish"]))
+    return None
 
 
 class _Work:
@@ -65,21 +68,43 @@ class _Work:
         self.run = run
         self.phase = run.phase
         self.place: Worktree | None = None
+        self.tip: str | None = None
         self.folder = bench.context.agent.run(run.id)
         self.usage: dict[str, int | float | None] = {}
+
+    def ended(self, work: Callable[[], Settlement]) -> Settlement:
+        """Return how the run ends, whatever happens on the way."""
+        try:
+            return work()
+        except _Settled as early:
+            return early.end
+        except (ReflectorError, OSError) as error:
+            if self.phase is Phase.INTEGRATING:
+                raise  # nobody knows whether it landed: the next supervisor asks git again
+            end = settlement_of(error)
+            kept = self.keep("backup", self.tip)  # the child's work is paid for
+            return replace(end, tip=self.tip, kept_ref=kept)
 
     def do(self) -> Settlement:
         base = self._parent_ready()
         payload = self._provision(base)
         before = self._administration()
-        ended = self._child(payload)
+        _write_administration(self.folder, before)
+        return self.worked(base, before, self._child(payload))
+
+    def worked(self, base: str, before: Administration, ended: Ended) -> Settlement:
         tip = self._tip()
         self._unaltered(before, base, tip)
         finish = self._finish(ended, tip, base)
         self._advance(Phase.VALIDATING, tip=tip)
-        scope = scope_of(payload.pipeline, payload.user_entries)
-        verdict = judge(self._worktree, tip, scope)
-        return self._decide(verdict, finish, Validated(self.run, base, tip, scope))
+        self.tip = tip if tip != base else None
+        return self.validated(base, tip, finish)
+
+    def validated(self, base: str, tip: str, finish: dict[str, Any]) -> Settlement:
+        self.usage = finish["usage"]
+        may = scope(self.bench, self.run)
+        verdict = judge(self._worktree, tip, may)
+        return self._decide(verdict, finish, Validated(self.run, base, tip, may))
 
     # The phases
 
@@ -89,8 +114,10 @@ class _Work:
         trouble = ""
         if head.operation is not None:
             trouble = f"The memory repository is in the middle of a {head.operation}."
-        elif head.branch != "main" or head.sha is None:
+        elif head.branch != "main":
             trouble = f"The memory repository is on {head.branch or 'no branch'}, not on main."
+        elif head.sha is None:
+            raise GitError("The memory repository has no commit on main that can be read.")
         if head.sha is None or trouble:
             raise _Settled(Settlement(Outcome.PARENT_DIRTY, detail=trouble))
         return head.sha
@@ -208,7 +235,7 @@ class _Work:
                 end = Settlement(Outcome.AWAITING_REVIEW, detail=detail, kept_ref=kept)
             case "accept":
                 self._advance(Phase.INTEGRATING)
-                end = integrate(self.bench, work)
+                end = surely(self.bench, work, lambda: integrate(self.bench, work))
             case _:
                 assert_never(verdict.outcome)
         return replace(end, findings=findings, tip=work.tip)
@@ -240,6 +267,20 @@ def _went_back(repo: Path, before: Administration, after: Administration) -> boo
         return False
     with Reads(repo) as reads:
         return reads.is_ancestor(new, old)
+
+
+def _write_administration(folder: Path, before: Administration) -> None:
+    """Save what the child must leave alone, for whoever finishes its run if we die."""
+    text = json.dumps(before.facts)
+    (folder / "administration.json").write_bytes(text.encode("utf-8", "surrogatepass"))
+
+
+def _read_administration(folder: Path) -> Administration | None:
+    try:
+        raw = (folder / "administration.json").read_bytes()
+        return Administration(dict(json.loads(raw.decode("utf-8", "surrogatepass"))))
+    except (OSError, ValueError, TypeError):
+        return None
 
 
 def read_result(folder: Path) -> dict[str, Any] | None:

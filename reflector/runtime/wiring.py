@@ -10,10 +10,12 @@ from pathlib import Path
 
 import reflector
 from reflector.core.ambient import Ambient, system
-from reflector.core.errors import HomeError
+from reflector.core.errors import HomeError, UsageError
 from reflector.runtime.settings import Settings, load
-from reflector.store.disk import AgentHome, Home, open_home
+from reflector.store.disk import AgentHome, Home, is_line, open_home
 from reflector.store.state import Durability, State, opened
+
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def context(home: str | None = None, identity: str | None = None) -> Context:
     found = find_home(home)
     settings = load([found.settings], environ)
     name = identity or environ.get("REFLECTOR_IDENTITY") or resolve(settings, Path.cwd)
-    return _for_agent(system(), environ, found, found.agent(name))
+    return _for_agent(system(), environ, found, found.agent(_identity(name)))
 
 
 def of_agent(known: Context, agent: AgentHome) -> Context:
@@ -73,7 +75,7 @@ def context_for(known: Context, cwd: str) -> Context:
     environ = known.environ
     settings = load([known.home.settings], environ)
     name = environ.get("REFLECTOR_IDENTITY") or resolve(settings, lambda: Path(cwd or "/"))
-    return _for_agent(known.ambient, environ, known.home, known.home.agent(name))
+    return _for_agent(known.ambient, environ, known.home, known.home.agent(_identity(name)))
 
 
 def _for_agent(
@@ -84,13 +86,32 @@ def _for_agent(
 
 
 def _home(chosen: str | None) -> Path:
+    typed = chosen or "~/.reflector"
     try:
-        return Path(chosen or "~/.reflector").expanduser()
+        found = Path(typed).expanduser()
     except RuntimeError as error:
-        raise HomeError(
-            f"The home {chosen or '~/.reflector'} cannot be found: {error}",
-            hint="Set REFLECTOR_HOME to a folder by its full path.",
-        ) from error
+        raise _homeless(typed, str(error)) from error
+    if typed.startswith("~/") and not os.environ.get("HOME", "/").startswith("/"):
+        # An empty HOME would put the home at the root of the file system.
+        raise _homeless(typed, "the variable HOME is no full path.")
+    return found
+
+
+def _homeless(typed: str, why: str) -> HomeError:
+    return HomeError(
+        f"The home {typed} cannot be found: {why}",
+        hint="Set REFLECTOR_HOME to a folder by its full path.",
+    )
+
+
+def _identity(name: str) -> str:
+    """Refuse a name that cannot stand in a line of text: it goes into commits and prompts."""
+    if not name.strip() or not is_line(name) or len(name) > _LONGEST_NAME:
+        raise UsageError(
+            f"{name[:60]!r} is no name for an identity.",
+            hint=f"Use a line of plain text, at most {_LONGEST_NAME} characters.",
+        )
+    return name
 
 
 def resolve(settings: Settings, working_directory: Callable[[], Path]) -> str:
@@ -101,7 +122,7 @@ def resolve(settings: Settings, working_directory: Callable[[], Path]) -> str:
     """
     try:
         folder = working_directory().resolve()
-    except FileNotFoundError:
+    except (OSError, RuntimeError, ValueError):  # deleted, out of reach, no path at all
         return "default"
     best, name = -1, "default"
     for prefix, identity in settings.identity_paths.items():
@@ -109,6 +130,11 @@ def resolve(settings: Settings, working_directory: Callable[[], Path]) -> str:
         if folder.is_relative_to(root) and len(root.parts) > best:
             best, name = len(root.parts), identity
     return name
+
+
+def plain_terminal() -> bool:
+    """Tell whether the person's terminal takes no colours and no cursor movements."""
+    return os.environ.get("TERM") == "dumb" or bool(os.environ.get("NO_COLOR"))
 
 
 def data_folder() -> Path:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
 import stat
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +17,8 @@ from reflector.core.errors import HomeError
 
 _NETWORK = re.compile(r"nfs|cifs|smb|afs|9p|ceph|gluster|lustre|gpfs|davfs|fuse|beegfs|ocfs|gfs2")
 _LOCAL_FUSE = ("fuseblk", "fusectl")
+_NO_TEXT = ("Cc", "Cs", "Zl", "Zp")
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
@@ -110,7 +116,8 @@ def open_home(path: Path) -> Home:
     try:
         resolved = Path(os.path.realpath(path))
     except OSError as error:  # a relative path below a working directory that was deleted
-        raise _unusable(path, error) from error
+        raise unusable(path, error) from error
+    _refuse_unprintable(resolved)
     _refuse_foreign(resolved)
     kind = network_file_system(resolved, _mounts())
     if kind:
@@ -124,13 +131,27 @@ def open_home(path: Path) -> Home:
     return Home(resolved)
 
 
+def is_line(text: str) -> bool:
+    """Tell whether a text can stand in one line: no controls, no line ends, no broken bytes."""
+    return not any(unicodedata.category(char) in _NO_TEXT for char in text)
+
+
+def _refuse_unprintable(path: Path) -> None:
+    """Refuse a path that cannot be shown as a line of text: agents and prompts are told of it."""
+    if not is_line(str(path)):
+        raise HomeError(
+            f"The home {str(path)!r} has characters in its path that are no text.",
+            hint="Set REFLECTOR_HOME to a folder whose path is plain text.",
+        )
+
+
 def _refuse_foreign(path: Path) -> None:
     try:
         status = path.stat()
     except FileNotFoundError:
         return
     except OSError as error:
-        raise _unusable(path, error) from error
+        raise unusable(path, error) from error
     if not stat.S_ISDIR(status.st_mode):
         raise HomeError(
             f"The home {path} is not a folder.",
@@ -150,7 +171,7 @@ def make_folder(path: Path) -> None:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise _unusable(path, error) from error
+        raise unusable(path, error) from error
     if not os.access(path, os.W_OK | os.X_OK):
         raise HomeError(
             f"The folder {path} cannot be written.",
@@ -159,11 +180,25 @@ def make_folder(path: Path) -> None:
         )
 
 
-def _unusable(path: Path, error: OSError) -> HomeError:
+@contextmanager
+def on_disk(path: Path) -> Iterator[None]:
+    """Turn what the disk refuses at or below `path` into a HomeError."""
+    try:
+        yield
+    except OSError as error:
+        raise unusable(path, error) from error
+
+
+def unusable(path: Path, error: OSError) -> HomeError:
+    """Say what the disk refused, and what to do about that."""
+    named = error.filename
+    place = Path(os.fsdecode(named)) if isinstance(named, str | bytes) and named else path
+    if error.errno in _FULL:
+        hint = "Free some space and run the same command again; nothing was lost."
+    else:
+        hint = "Check permissions and what lies there, or set REFLECTOR_HOME to another folder."
     return HomeError(
-        f"{path} cannot be used: {error.strerror}.",
-        hint="Check permissions and free space, or set REFLECTOR_HOME to another folder.",
-        path=str(path),
+        f"{place} cannot be used: {error.strerror or error}.", hint=hint, path=str(place)
     )
 
 
@@ -206,7 +241,7 @@ def write_atomic(path: Path, content: bytes) -> None:
             beside.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise _unusable(path, error) from error
+        raise unusable(path, error) from error
 
 
 def read_regular(path: Path, limit: int) -> bytes | None:
@@ -219,7 +254,7 @@ def read_regular(path: Path, limit: int) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise _unusable(path, error) from error
+        raise unusable(path, error) from error
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_size > limit:

@@ -6,6 +6,8 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from reflector.store.state import storable
+
 COPY = "copy"
 """Why an entry is noted that was not left out: it belongs to the conversation it was copied from."""
 
@@ -47,8 +49,8 @@ def standing(connection: sqlite3.Connection, conversation: str) -> Standing:
 def moved(connection: sqlite3.Connection, conversation: str, here: str) -> None:
     """Note the present folder of a conversation that is in the journal."""
     connection.execute(
-        "UPDATE conversations SET here = ? WHERE key = ? AND here <> ?",
-        (here.encode("utf-8", "replace").decode(), conversation, here),
+        "UPDATE conversations SET here = ?1 WHERE key = ?2 AND here <> ?1",
+        (storable(here), conversation),
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from reflector.core.ambient import Ambient
 from reflector.core.errors import BusyError
 from reflector.store.locks import Lock
+from reflector.store.state import emptied
 
 _TRANSCRIPT = re.compile(rb"/(?:[^\x00-\x1f\x7f\"]{1,200}/)*[^\x00-\x1f\x7f\"/]{1,200}?\.jsonl")
 _SUFFIXES = ("", "-wal", "-shm")
@@ -28,12 +29,16 @@ def move_aside_if_damaged(path: Path, ambient: Ambient) -> Path | None:
             hint="End it (`reflector status` names the run), then try again.",
         )
     try:
-        if not path.exists() or _sound(path):
+        if emptied(path):
+            path.touch(mode=0o600)
+        elif not path.exists() or _sound(path):
             return None
         aside = path.with_name(f"state.corrupt-{ambient.clock.now():%Y%m%dT%H%M%S}.db")
         for suffix in _SUFFIXES:
             with contextlib.suppress(FileNotFoundError):
                 Path(f"{path}{suffix}").rename(f"{aside}{suffix}")
+        with contextlib.closing(sqlite3.connect(path)) as made:
+            made.execute("PRAGMA journal_mode=WAL")  # new on purpose, not emptied by accident
         return aside
     finally:
         lock.release()

@@ -203,6 +203,14 @@ def unowned(connection: sqlite3.Connection, slot: str) -> str | None:
     return row["id"] if row else None
 
 
+def name_kept(state: State, run_id: str, ref: str | None) -> None:
+    """Name the ref under which a settled run's tip is kept; None: it is kept no longer."""
+    with state.transaction() as connection:
+        connection.execute(
+            "UPDATE runs SET kept_ref = ? WHERE id = ? AND state = 'settled'", (ref, run_id)
+        )
+
+
 def note_calls_model(connection: sqlite3.Connection, run_id: str, calls: bool) -> None:  # noqa: FBT001 - a value, not a mode
     """Note whether a run costs something, for the limits of the day."""
     connection.execute("UPDATE runs SET calls_model = ? WHERE id = ?", (calls, run_id))
@@ -301,6 +309,16 @@ def request_of(row: sqlite3.Row) -> Request:
 
 
 def _run(row: sqlite3.Row, snapshots: tuple[Snapshot, ...]) -> Run:
+    try:
+        return _parsed(row, snapshots)
+    except (ValueError, TypeError) as error:  # a state or outcome that never was
+        raise StateError(
+            f"The row of run {row['id']} in the state database is damaged: {error}.",
+            hint="`reflector doctor --fix` brings the database back from git and the transcripts.",
+        ) from error
+
+
+def _parsed(row: sqlite3.Row, snapshots: tuple[Snapshot, ...]) -> Run:
     return Run(
         id=row["id"],
         slot=row["slot"],

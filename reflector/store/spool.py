@@ -90,7 +90,8 @@ def _offsets(folder: Path) -> dict[str, int]:
 
 def _parsed(raw: bytes) -> Spooled | None:
     try:
-        fields: Any = json.loads(raw)
+        # Behind a line that a full disk cut off, the next one still begins where it begins.
+        fields: Any = json.loads(raw[max(raw.rfind(b'{"time":'), 0) :])
         return Spooled(
             at=float(fields["time"]),
             harness=str(fields["harness"]),

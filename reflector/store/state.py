@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,15 +16,19 @@ from reflector.core.errors import BusyError, ReflectorError, StateError
 from reflector.store.locks import Lock, held
 from reflector.store.schema import MIGRATIONS, VERSION
 
+_ROOM = 128 * 1024
 Durability = Literal["FULL", "NORMAL"]
 
 
 class State:
     """An open state database. Every write happens inside `transaction()`."""
 
-    def __init__(self, connection: sqlite3.Connection, presence: Lock) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, presence: Lock, path: Path | None = None
+    ) -> None:
         """Keep an open connection and the shared lock that says so."""
         self.connection = connection
+        self._path = path
         self._presence = presence
 
     @contextmanager
@@ -41,7 +48,7 @@ class State:
                     self.connection.execute("ROLLBACK")
                 raise
         except sqlite3.Error as error:
-            raise translated(error) from error
+            raise translated(error, self._path) from error
 
     def close(self) -> None:
         """Close the database; its shared lock ends with it."""
@@ -61,6 +68,8 @@ def opened(
     presence = Lock(path.parent / "locks" / "state.lock")
     _enter(presence, clock, path)
     try:
+        if emptied(path):
+            raise _damaged(path, "it is empty, though runs were made with it")
         connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
         try:
             if _version(connection, path) < VERSION:
@@ -68,7 +77,7 @@ def opened(
                 _migrate(path, connection, clock)
                 _enter(presence, clock, path)
             _configure(connection, durability)
-            yield State(connection, presence)
+            yield State(connection, presence, path)
         finally:
             connection.close()
     except sqlite3.Error as error:
@@ -96,6 +105,8 @@ def _configure(connection: sqlite3.Connection, durability: Durability) -> None:
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version < 0:
+        raise _damaged(path, f"its schema is {version}")
     if version > VERSION:
         raise StateError(
             f"{path} was written by a newer Reflector (schema {version}, this one knows {VERSION}).",
@@ -119,6 +130,19 @@ def _migrate(path: Path, connection: sqlite3.Connection, clock: Clock) -> None:
         connection.execute("COMMIT")
 
 
+def emptied(path: Path) -> bool:
+    """Tell whether the database was lost: empty by accident is not the same as new."""
+    try:
+        if path.stat().st_size:
+            return False
+    except OSError as error:
+        if error.errno != errno.ENOENT:
+            return False  # opening it says why
+    with contextlib.suppress(OSError):
+        return any((path.parent / "runs").iterdir())
+    return False
+
+
 def storable(text: str) -> str:
     """Return a text without the lone surrogates that no UTF-8 database can keep."""
     return text.encode("utf-8", "replace").decode()
@@ -132,15 +156,33 @@ def translated(error: sqlite3.Error, path: Path | None = None) -> ReflectorError
         return BusyError(
             f"The state database{where} is busy.", hint="Another command is writing; try again."
         )
-    if name.startswith("SQLITE_FULL"):
+    if name.startswith("SQLITE_FULL") or (name.startswith("SQLITE_IOERR") and _no_room(path)):
         return StateError(
             f"The disk is full: the state database{where} could not be written.",
             hint="Free some space and run the same command again; nothing was lost.",
         )
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return StateError(
-            f"The state database{where} is damaged ({error}).",
-            hint="Memory itself is safe in git. `reflector doctor --fix` moves the database aside, "
-            "reads the transcripts again and sets the cursors from git.",
-        )
-    return StateError(f"The state database{where} could not be used: {error}.")
+        return _damaged(path, str(error))
+    return StateError(
+        f"The state database{where} could not be used: {error}.",
+        hint="Check that it and its folder belong to you and can be written; memory itself is "
+        "safe in git.",
+    )
+
+
+def _no_room(path: Path | None) -> bool:
+    """Tell whether the disk is full: what shared memory does not find room for is an I/O error."""
+    if path is None:
+        return False
+    with contextlib.suppress(OSError):
+        return shutil.disk_usage(path.parent).free < _ROOM
+    return False
+
+
+def _damaged(path: Path | None, why: str) -> StateError:
+    where = f" {path}" if path else ""
+    return StateError(
+        f"The state database{where} is damaged ({why}).",
+        hint="Memory itself is safe in git. `reflector doctor --fix` moves the database aside, "
+        "reads the transcripts again and sets the cursors from git.",
+    )

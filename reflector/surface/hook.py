@@ -49,12 +49,21 @@ def hook(harness: str, event: str) -> int:
             _acts(home, harness, event)
     except Exception:  # noqa: BLE001 - whatever it is, the agent's turn goes on
         return 0
+    finally:
+        _no_limit()
     return 0
+
+
+def _no_limit() -> None:
+    """Call the alarm off: an interpreter that is taken apart has no handler left, and would die."""
+    import _signal  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    _signal.setitimer(_signal.ITIMER_REAL, 0)
 
 
 def _limit(seconds: float) -> None:
     """End this process quietly when it takes too long."""
-    import _signal  # type: ignore[import-not-found]  # noqa: PLC0415
+    import _signal  # noqa: PLC0415
     import posix  # noqa: PLC0415
 
     def end(_number: int, _frame: object) -> None:
@@ -183,6 +192,8 @@ def _inject(home: bytes, gate: list[tuple[str, str]], cwd: str) -> None:
     """
     import posix  # noqa: PLC0415
 
+    if _facts(home) == b"-":  # nobody has a memory here, and asking for one would make the home
+        return
     agent = home + b"/agents/" + _agent(gate, cwd).encode("utf-8", "surrogateescape")
     stamps, _, block = _read(agent + b"/block").partition(b"\n\n")
     if block and all(_holds(agent, stamp) for stamp in stamps.split(b"\n")):

@@ -181,6 +181,10 @@ def finish_follow(git: Porcelain, job: Integration, old: str, commit: str) -> In
     """
     with Reads(git.repo) as reads:
         changed = reads.changed(old, commit)
+    if not _copy_path(git.git_dir, job.run_id).exists():
+        # It is the index already (e). To git a file that we took away now would be deleted.
+        release(git.git_dir, job.run_id, job.token)
+        return Integrated(commit, changed)
     try:
         copy = _copy_index(git, job)
         cleared = _clear_written(git, old, commit, changed)

@@ -17,6 +17,10 @@ _NOTHING = "0" * 40
 _VERSION = re.compile(r"git version (\d+)\.(\d+)(?:\.(\d+))?")
 _MOVED = re.compile(r"but expected|reference already exists|unable to resolve reference")
 _GRACE_SECONDS = 5.0
+_ODD = (
+    *("core.attributesfile", "core.eol", "core.sparsecheckout", "core.symlinks"),
+    *("extensions.", "filter.", "include"),
+)
 
 _PINNED = """\
 \thooksPath = /dev/null
@@ -126,6 +130,12 @@ def init(scrubbed: Scrubbed, path: Path) -> None:
         file.write(_PINNED)
 
 
+def writes_plainly(settings: Mapping[str, tuple[str, ...]]) -> bool:
+    """Tell whether no setting changes what a checkout writes: git has options that win, we do not."""
+    plain = set(settings.get("core.autocrlf", ())) <= {"false"}
+    return plain and not any(name.startswith(_ODD) for name in settings)
+
+
 class Porcelain:
     """Changes to one repository, each by one real git process."""
 
@@ -205,9 +215,17 @@ class Porcelain:
         """Bring the index file `index` from `old` to `new`, and write `paths` of it into `folder`."""
         where = {"GIT_INDEX_FILE": str(index.resolve())}
         self._git(["read-tree", "-i", "-m", _sha(old), _sha(new)], "read the merge", where)
-        if paths:
+        if paths and not self._written_by_library(new, folder, paths):
             words = ["checkout-index", "-q", f"--prefix={folder.resolve()}/", "--", *paths]
             self._git(words, "write the new files", where)
+
+    def _written_by_library(self, commit: str, folder: Path, paths: Sequence[str]) -> bool:
+        with Reads(self.repo) as reads:
+            # A name that is no text cannot be said to the library.
+            plain = writes_plainly(reads.settings(self.git_dir / "config"))
+            if plain := plain and "".join(paths).isprintable():
+                reads.check_out(commit, folder, paths)
+            return plain
 
     def _surely_follows(self, old: str, new: str, index: Path) -> bool:
         """Tell without starting git whether it would say yes; False is no answer."""

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import functools
-import os
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 import pygit2
+from pygit2.enums import CheckoutStrategy as To
 from pygit2.enums import ConfigLevel, RepositoryOpenFlag, SortMode
 from pygit2.enums import FileStatus as Flag
 
 from reflector.core.ambient import stamp
 from reflector.core.errors import GitError, NotFoundError, RefMovedError
-from reflector.memory.tree import EXECUTABLE, FILE, Leaf, Listed, Tree, changes
+from reflector.memory.tree import Leaf, Listed, Tree, changes
 from reflector.vcs.port import (
     IN_PROGRESS,
     CommitInfo,
@@ -27,6 +26,7 @@ from reflector.vcs.port import (
     ref_name,
     trailers,
 )
+from reflector.vcs.untouched import untouched
 
 # libgit2 reads the person's configuration, ignore and attribute files whatever the environment
 # says: it looks in these folders, so there are none.
@@ -54,6 +54,8 @@ _UNSTAGED = (
     | Flag.CONFLICTED
 )
 
+_BESIDE = To.FORCE | To.DONT_UPDATE_INDEX | To.DISABLE_PATHSPEC_MATCH
+
 _Given = ParamSpec("_Given")
 _Got = TypeVar("_Got")
 _Owner = TypeVar("_Owner")
@@ -70,10 +72,8 @@ def _door(
             return method(owner, *given, **named)
         except (pygit2.GitError, KeyError, ValueError, OSError) as error:
             where = getattr(owner, "path", "")
-            raise GitError(
-                f"The git repository {where} could not be used ({method.__name__}).",
-                detail=str(error),
-            ) from error
+            why = f"The git repository {where} could not be used ({method.__name__})."
+            raise GitError(why, detail=str(error)) from error
 
     return call
 
@@ -100,11 +100,8 @@ class Reads:
         self.path = path
         if self.git_dir.resolve() != expected:
             self.close()
-            raise GitError(
-                f"{path} belongs to another repository than expected.",
-                expected=str(expected),
-                found=str(self.git_dir),
-            )
+            why = f"{path} belongs to another repository than expected."
+            raise GitError(why, expected=str(expected), found=str(self.git_dir))
 
     def __enter__(self) -> Self:
         return self
@@ -259,10 +256,6 @@ class Reads:
         flags = self._repository.status(untracked_files="all", ignored=True)
         return _status(flags), _with(flags, Flag.IGNORED)
 
-    def ignored(self) -> tuple[str, ...]:
-        """Return the ignored files and folders that exist."""
-        return self.status_and_ignored()[1]
-
     @_door
     def occupied(self, paths: Sequence[str]) -> tuple[str, ...]:
         """Return which of these paths hold a person's work: staged, unstaged, or in the way.
@@ -281,17 +274,10 @@ class Reads:
         return not entries.conflicts and all(self._surely_free(p, entries, tree) for p in paths)
 
     def _surely_free(self, path: str, index: pygit2.Index, tree: Tree) -> bool:
-        """Look at one file, by content: the library's status of one goes through all of them."""
-        place, leaf = self.path / path, tree.find(path)
-        if any(up.is_symlink() or up.is_file() for up in place.parents[: path.count("/")]):
-            return False
-        if path not in index:
-            return leaf is None and not os.path.lexists(place)
-        known = Leaf(path, int(index[path].mode), str(index[path].id))
-        if leaf != known or place.is_symlink() or not place.is_file():
-            return False
-        mode = EXECUTABLE if place.stat().st_mode & stat.S_IXUSR else FILE
-        return known.mode == mode and str(pygit2.hashfile(str(place))) == known.oid
+        # The library's own status of one path goes through all files.
+        known = index[path] if path in index else None  # noqa: SIM401 - an index has no get
+        staged = Leaf(path, int(known.mode), str(known.id)) if known else None
+        return untouched(self.path, path, staged, tree.find(path))
 
     def _is_occupied(self, path: str) -> bool:
         if self._tracked(path):
@@ -404,6 +390,13 @@ class Reads:
         except BaseException:
             made.delete()
             raise
+
+    @_door
+    def check_out(self, commit: str, folder: Path, paths: Sequence[str]) -> None:
+        """Write files of a commit below another folder; the index is left alone."""
+        tree, below = self._repository[commit].peel(pygit2.Tree), str(folder)
+        checkout: Callable[..., None] = self._repository.checkout_tree
+        checkout(tree, directory=below, paths=list(paths), strategy=_BESIDE)
 
     def _assert_at(self, branch: str, tip: str) -> pygit2.Reference:
         name = ref_name(f"refs/heads/{branch}")

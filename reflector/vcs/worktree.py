@@ -5,21 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from reflector.core.errors import GitError
-from reflector.vcs.porcelain import Porcelain
+from reflector.vcs.porcelain import Porcelain, writes_plainly
 from reflector.vcs.port import FileStatus, Head
 from reflector.vcs.reads import Reads
 
 BRANCHES = "memory/reflection-"
 
-_ODD = (
-    *("core.attributesfile", "core.eol", "core.sparsecheckout", "core.symlinks"),
-    *("extensions.", "filter.", "include"),
-)
 _SMALL_INDEX = 100_000
 """Bytes of the index of about 1000 documents. Up to there the library checks out sooner than git."""
 
@@ -99,7 +94,7 @@ def _created_by_library(git: Porcelain, worktree: Worktree) -> bool:
         return False
     try:
         with Reads(git.repo) as reads:
-            if not _writes_plainly(reads.settings(git.git_dir / "config")):
+            if not writes_plainly(reads.settings(git.git_dir / "config")):
                 return False
             reads.add_worktree(worktree.path, worktree.branch, worktree.base)
     except GitError:
@@ -107,12 +102,6 @@ def _created_by_library(git: Porcelain, worktree: Worktree) -> bool:
             shutil.rmtree(place, ignore_errors=True)
         return False
     return True
-
-
-def _writes_plainly(settings: Mapping[str, tuple[str, ...]]) -> bool:
-    """Tell whether no setting changes what a checkout writes: git has options that win, we do not."""
-    plain = set(settings.get("core.autocrlf", ())) <= {"false"}
-    return plain and not any(name.startswith(_ODD) for name in settings)
 
 
 def inspect(repo: Path, worktree: Worktree) -> Inspected | Missing:

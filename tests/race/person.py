@@ -115,15 +115,15 @@ class Person:
         """Wait, spinning, for the moment of this round."""
         dot_git = self.repo / ".git"
         lock, main = dot_git / "index.lock", dot_git / "refs" / "heads" / "main"
-        before = main.read_bytes()
+        before = position(main)
         worktrees = self.repo.parent / "worktrees"
         moments: list[tuple[str, Callable[[], bool]]] = [
             ("now", lambda: True),
             ("worktree", lambda: any(worktrees.iterdir())),
             ("lock", lock.exists),
             ("lock", lock.exists),
-            ("moved", lambda: main.read_bytes() != before),
-            ("moved", lambda: main.read_bytes() != before),
+            ("moved", lambda: position(main) != before),
+            ("moved", lambda: position(main) != before),
         ]
         name, came = self.chance.choice(moments)
         self.did.append(name)
@@ -217,6 +217,14 @@ class Person:
             "deleted": self.deleted,
             "did": self.did,
         }
+
+
+def position(ref: Path) -> bytes:
+    """Return where a ref is, b"" while it is packed."""
+    try:
+        return ref.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def spin(came: Callable[[], bool], seconds: float) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import os
 import sys
 from collections.abc import Sequence
-from typing import Protocol, cast
+from pathlib import Path
+from typing import NoReturn, Protocol, cast
 
 from reflector import __version__
-from reflector.core.errors import ReflectorError
+from reflector.core.errors import ReflectorError, UsageError
+from reflector.store.disk import unusable
+from reflector.surface.cli import streams
 from reflector.surface.cli.output import Output, stdout_output
 
 BUG = 70
@@ -52,40 +54,73 @@ class Command(Protocol):
 
 def main(argv: Sequence[str]) -> int:
     """Run one command line."""
-    parser = _parser(argv)
-    args = parser.parse_args(argv)
-    if args.command is None:
-        parser.print_help()
-        return 0
-    out = stdout_output(json=args.json)
+    streams.prepare()
+    out = stdout_output(json="--json" in argv)
     try:
-        code = _command(args.command).run(args, out)
-        sys.stdout.flush()
-        return code
+        code = _told(argv, out)
+        streams.flush()
+    except streams.OutputError as error:
+        out.complaint(error)
+        code = error.exit_code
+    except BrokenPipeError:
+        # The reader went away (`| head`): not our error, and no traceback at exit either.
+        streams.abandon(sys.stdout)
+        code = 0
+    streams.mutter("")
+    return code
+
+
+def _told(argv: Sequence[str], out: Output) -> int:
+    """Run the command and say what went wrong, in the form asked for."""
+    try:
+        return _run(argv, out)
+    except (streams.OutputError, BrokenPipeError):
+        raise
     except ReflectorError as error:
         out.error(error)
         return error.exit_code
     except KeyboardInterrupt:
         out.note("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader went away (`| head`): not our error, and no traceback at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError as error:
+        # The machine refused something that no door of ours expected: still not a bug.
+        refused = unusable(Path(), error)
+        out.error(refused)
+        return refused.exit_code
     except Exception:  # noqa: BLE001 - the top of the CLI
         return _bug(out)
+
+
+def _run(argv: Sequence[str], out: Output) -> int:
+    parser = _parser(argv)
+    try:
+        args = parser.parse_args(argv)
+    except SystemExit as end:  # help was asked for and given
+        return int(end.code or 0)
+    if args.command is None:
+        parser.print_help()
+        return 0
+    return _command(args.command).run(args, out)
 
 
 def _bug(out: Output) -> int:
     import traceback  # noqa: PLC0415 - only when something is already wrong
 
     out.note(f"This is a bug in Reflector {__version__}. Please report it with these lines:")
-    traceback.print_exc()
+    streams.mutter(traceback.format_exc())
     return BUG
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are errors like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UsageError."""
+        raise UsageError(message, hint=f"`{self.prog} --help` explains it.")
+
+
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="reflector",
         description="A git-backed memory for coding agents that improves by itself.",
         epilog="`reflector COMMAND --help` explains a command.",

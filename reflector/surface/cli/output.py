@@ -7,7 +7,9 @@ import sys
 from collections.abc import Mapping
 
 from reflector.core.errors import ReflectorError
+from reflector.surface.cli.streams import mutter, tell
 
+_LONGEST = 4000
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -37,24 +39,27 @@ class Output:
         """Write lines for a person; nothing in the machine form."""
         if not self.json:
             self._end_line()
-            for line in lines:
-                print(line)
+            tell("".join(f"{line}\n" for line in lines))
+
+    def exact(self, text: str) -> None:
+        """Write a text as it is: an agent gets these very bytes."""
+        if not self.json:
+            tell(text)
 
     def object(self, value: Mapping[str, object]) -> None:
         """Write the machine form."""
         if self.json:
-            print(json.dumps(value, ensure_ascii=True, separators=(",", ":")))
+            tell(json.dumps(value, ensure_ascii=True, separators=(",", ":")) + "\n")
 
     def note(self, line: str) -> None:
         """Write a lasting line to stderr, in both forms."""
         self._end_line()
-        print(line, file=sys.stderr)
+        mutter(f"{line}\n")
 
     def progress(self, line: str) -> None:
         """Show what is going on: one line that is written over on a terminal, else nothing."""
         if self._live:
-            sys.stderr.write(f"\r\x1b[K{line[:110]}")
-            sys.stderr.flush()
+            mutter(f"\r\x1b[K{line[:110]}")
             self._open_line = True
 
     def done(self) -> None:
@@ -63,8 +68,7 @@ class Output:
 
     def _end_line(self) -> None:
         if self._open_line:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            mutter("\r\x1b[K")
             self._open_line = False
 
     def error(self, error: ReflectorError) -> None:
@@ -72,8 +76,10 @@ class Output:
         self._end_line()
         if self.json:
             body = {"code": error.code, "message": error.message, "hint": error.hint}
-            facts = {name: str(value) for name, value in error.facts.items()}
-            print(json.dumps({"error": body | facts}, ensure_ascii=True))
+            facts = {
+                name: value if value is None else str(value) for name, value in error.facts.items()
+            }
+            tell(json.dumps({"error": body | facts}, ensure_ascii=True) + "\n")
         else:
             self.refusal(error)
 
@@ -82,15 +88,26 @@ class Output:
         self._end_line()
         if self.json:
             return
-        print(f"{self.style('error:', 'red')} {safe(error.message)}", file=sys.stderr)
-        detail = error.facts.get("detail")
-        if detail:
-            print(f"       {safe(str(detail))}", file=sys.stderr)
-        if error.hint:
-            print(f"       {safe(error.hint)}", file=sys.stderr)
+        self.complaint(error)
+
+    def complaint(self, error: ReflectorError) -> None:
+        """Write an error to stderr for a person, whatever form was asked for."""
+        mark = "\x1b[31merror:\x1b[0m" if self._live and self._colour else "error:"
+        mutter(f"{mark} {safe(_short(error.message))}\n")
+        for more in (str(error.facts.get("detail") or ""), error.hint):
+            if more:
+                mutter(f"       {safe(_short(more))}\n")
 
 
 def stdout_output(*, json: bool) -> Output:
     """Return the output of this process."""
-    terminal = sys.stdout.isatty() and not json
-    return Output(json=json, colour=terminal, live=sys.stderr.isatty())
+    from reflector.runtime.wiring import plain_terminal  # noqa: PLC0415 - help needs no wiring
+
+    plain = plain_terminal()
+    terminal = sys.stdout.isatty() and not json and not plain
+    return Output(json=json, colour=terminal, live=sys.stderr.isatty() and not plain)
+
+
+def _short(text: str) -> str:
+    """Keep both ends of a text too long to be read: somebody's argument of 100 KB, repeated."""
+    return text if len(text) <= _LONGEST else f"{text[:400]} […] {text[-400:]}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from reflector.runtime import block_cache
 from reflector.runtime.compiled import compile_block
@@ -43,9 +42,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
                 f"{each.name:<22}{each.tokens:>8}{each.floor:>8}{each.ceiling:>9}{each.omitted:>9}"
             )
         out.say(f"{'all':<22}{block.tokens:>8}   at {revision[:12]}")
-    elif not out.json:
-        # Not through `say`: an agent gets these very bytes.
-        sys.stdout.write(block.text)
+    else:
+        out.exact(block.text)
     out.object(
         {"revision": revision, "text": block.text, "tokens": block.tokens, "sections": sections}
     )

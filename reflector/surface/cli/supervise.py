@@ -8,6 +8,7 @@ from reflector.runtime.daemon import Daemon
 from reflector.runtime.wiring import context
 from reflector.surface.cli.output import Output, safe
 from reflector.surface.cli.stop import stoppable
+from reflector.surface.cli.streams import flush
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +25,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Be the long-lived supervisor. Being told to stop is its ordinary end."""
     found = context(args.home, args.identity)
     found.home.create()
+
+    def say(line: str) -> None:
+        out.say(safe(line))
+        flush()  # whoever keeps its log reads it while it runs
+
     with stoppable() as stop:
-        Daemon(found, stop, lambda line: out.say(safe(line))).run(once=args.once)
+        Daemon(found, stop, say).run(once=args.once)
     out.object({"stopped": stop()})
     return 0

@@ -139,7 +139,7 @@ def test_an_unknown_key_is_named(tmp_path, text, key):
     error = refused(tmp_path, text)
     assert f"unknown key '{key}'" in error.message
     assert error.facts["key"] == key
-    assert "config show" in error.hint
+    assert "README" in error.hint
 
 
 def test_an_unknown_variable_of_ours_is_named_and_those_of_others_are_not_looked_at():

@@ -84,7 +84,7 @@ def test_a_damaged_file_is_an_error_with_a_next_step_and_is_not_written(agent, d
     with pytest.raises(StateError, match="damaged") as caught, journal_in(agent) as state:
         append(state, talk(1))
     assert caught.value.exit_code == 3
-    assert "ingest your transcripts again" in caught.value.hint
+    assert "doctor --fix" in caught.value.hint
     assert path.read_bytes() == before
 
 

@@ -126,7 +126,7 @@ def test_untracked_files_are_seen_whatever_the_settings_say(repo):
         assert status.untracked == (".gitignore", "system/größe x.md")
         assert (status.staged, status.unstaged) == (("system/b.md",), ("system/a.md",))
         assert not status.clean
-        assert reads.ignored() == ("state/",)
+        assert reads.status_and_ignored()[1] == ("state/",)
 
 
 def test_the_trailer_must_be_exact_on_a_merge_and_in_the_last_paragraph(repo):

@@ -148,19 +148,48 @@ def test_a_folder_that_belongs_to_another_worktree_is_not_removed(git, mine, tmp
     assert (mine.path / "system/a.md").exists()
 
 
-def test_an_untouched_memory_follows_a_merge_by_three_git_commands(repo, git):
+def test_an_untouched_memory_follows_a_merge_by_two_git_commands(repo, git):
     base = repo.sha()
     tip = repo.branch_with(
         "memory/x", {"system/a.md": "two\n", "facts/n.md": "n\n", "run.sh": None}
     )
     assert _integrated(git, base, tip)
-    assert git.started == ["read-tree", "checkout-index", "update-index"]
+    assert git.started == ["read-tree", "update-index"]
     assert repo.git("log", "-1", "-g", "--format=%gn <%ge> %gs", "main") == (
         f"Reflector <reflector@localhost> reflector: {RUN}"
     )
     assert repo.git("log", "-1", "-g", "--format=%gs", "HEAD") == f"reflector: {RUN}"
     assert repo.status() == ""
     repo.assert_sound()
+
+
+def test_new_files_are_written_as_git_would_write_them(repo, git):
+    base = repo.commit({".gitattributes": "*.bat eol=crlf\n*.md eol=lf\n"})
+    repo.write({"go.sh": "#!/bin/sh\n", "x.bat": "x\n", "部屋/é b.md": "b\n"})
+    (repo.path / "go.sh").chmod(0o755)
+    tip = repo.commit({})
+    repo.git("reset", "-q", "--hard", base)
+    assert _integrated(git, base, tip)
+    assert "checkout-index" not in git.started
+    assert (repo.path / "x.bat").read_bytes() == b"x\r\n"
+    assert (repo.path / "部屋/é b.md").read_bytes() == b"b\n"
+    assert os.access(repo.path / "go.sh", os.X_OK)
+    assert repo.status() == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"), [("n.md", "core.eol"), (os.fsdecode(b"n\xff.md"), "x.plain")]
+)
+def test_settings_and_names_that_the_library_might_not_honour_are_left_to_git(
+    repo, git, name, setting
+):
+    base = repo.sha()
+    tip = repo.commit({name: "n\n"})
+    repo.git("reset", "-q", "--hard", base)
+    repo.git("config", setting, "crlf")
+    assert _integrated(git, base, tip)
+    assert "checkout-index" in git.started
+    assert (repo.path / name).read_bytes() == b"n\n"
 
 
 def test_a_file_saved_again_is_read_and_not_taken_for_a_change(repo, git):

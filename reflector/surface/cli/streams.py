@@ -1,0 +1,72 @@
+"""Standard output and standard error as they really are: closed, full, gone, not speaking UTF-8."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from typing import TextIO
+
+from reflector.core.errors import ReflectorError
+
+
+class OutputError(ReflectorError):
+    """What a command had to say could not be written; what it did is done."""
+
+    code = "output_failed"
+
+
+def prepare() -> None:
+    """Make both streams usable: a closed one swallows, a narrow one shows what it cannot write."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # started with that descriptor closed
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def tell(text: str) -> None:
+    """Write to standard output. Raises OutputError, or BrokenPipeError when the reader left."""
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _failed(error) from error
+
+
+def mutter(text: str) -> None:
+    """Write to standard error; that nobody can read it never changes what a command does."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:
+        abandon(sys.stderr)
+
+
+def flush() -> None:
+    """Let standard output go out. Raises as `tell` does."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _failed(error) from error
+
+
+def abandon(stream: TextIO) -> None:
+    """Let nothing more reach a stream, so that the interpreter's own flush at exit is harmless."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def _failed(error: OSError) -> OutputError:
+    abandon(sys.stdout)
+    return OutputError(
+        f"The output could not be written: {error.strerror}.",
+        hint="What the command did is done; run it again, or `reflector status`, to see it.",
+    )

@@ -1,0 +1,186 @@
+"""The drainer: what hooks said is journaled and decided on, and no event spoils the others."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from reflector.core.schedule import Settled, Shutdown
+from reflector.runtime import spooled as drainer
+from reflector.runtime.spooled import Drained, drain_spool
+from reflector.store import spool
+from reflector.store.locks import Lock
+from tests.support.auditor import rows
+from tests.support.scenes import Scene
+
+CONFIG = "[trigger]\nstep_count = 2\n"
+TODAY = "2026-11-30.jsonl"
+
+
+@pytest.fixture
+def scene(tmp_path):
+    return Scene(tmp_path, CONFIG)
+
+
+def hook(scene: Scene, event: str = "Stop", session: str = "talk", **fields: object) -> None:
+    """Append what a hook would."""
+    known = {
+        "time": "1.0",
+        "harness": "claude-code",
+        "event": event,
+        "session_id": session,
+        "transcript_path": str(scene.folder / f"{session}.jsonl"),
+        "cwd": "/",
+        **fields,
+    }
+    with (scene.home / "spool" / TODAY).open("a") as file:
+        file.write(json.dumps(known, separators=(",", ":")) + "\n")
+
+
+def drained(scene: Scene) -> Drained:
+    return drain_spool(scene.context(), launch=False)
+
+
+def reserved(scene: Scene, identity: str = "default") -> list[tuple[str, str]]:
+    state = scene.context(identity).agent.state
+    found = rows(
+        state,
+        "SELECT trigger, conversation FROM runs JOIN run_snapshots ON run = runs.id "
+        "WHERE state = 'active' ORDER BY position",
+    )
+    return [tuple(row) for row in found]
+
+
+def test_a_turn_that_settled_is_journaled_and_decided_on(scene):
+    scene.write("Hello.", "Yes.", "And?", "And.")
+    hook(scene)
+    assert drained(scene) == Drained(events=1, entries=4)
+    assert reserved(scene) == [("step-count", "jsonl/talk")]
+    assert drained(scene) == Drained()
+
+
+def test_what_was_said_is_only_journaled(scene):
+    scene.write("Hello.", "Yes.", "And?", "And.")
+    for event in ("SessionStart", "UserPromptSubmit", "PreCompact", "Whatever"):
+        hook(scene, event)
+    hook(scene, "Stop", harness="unheard-of")
+    assert drained(scene) == Drained(events=5, entries=4)
+    assert reserved(scene) == []
+
+
+def test_a_turn_with_work_in_the_background_has_not_settled_and_hides_no_other(scene):
+    scene.write("Hello.", "Yes.", "And?", "And.")
+    scene.write("Hello.", "Yes.", session="busy")
+    hook(scene, busy="1")
+    assert drained(scene).entries == 4
+    assert reserved(scene) == []
+    hook(scene)
+    hook(scene, session="busy", busy="1")
+    drained(scene)
+    assert reserved(scene) == [("step-count", "jsonl/talk")]
+
+
+def test_the_end_of_a_session_reflects_on_that_session_alone(scene):
+    scene.write("Hello.", "Yes.", session="ends")
+    scene.write("Hello.", "Yes.", session="goes-on")
+    hook(scene, "UserPromptSubmit", "goes-on")
+    hook(scene, "SessionEnd", "ends")
+    drained(scene)
+    assert reserved(scene) == [("shutdown", "jsonl/ends")]
+
+
+def test_the_end_of_a_session_whose_transcript_is_gone_is_still_that_session_s(scene):
+    scene.says("Hello.", "Yes.", session="other")
+    hook(scene, "SessionEnd", "never-written")
+    assert drained(scene) == Drained(events=1)
+    assert reserved(scene) == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"transcript_path": "/nowhere/at/all.jsonl"},
+        {"transcript_path": "/"},
+        {"transcript_path": "/nowhere\0"},
+        {"transcript_path": "\ud800"},
+        {"transcript_path": "x" * 3000},
+        {"transcript_path": 7},
+        {"cwd": "\0"},
+        {"cwd": "x" * 3000},
+        {"session_id": "\n\0\ud800/../.."},
+        {"time": "soon"},
+    ],
+)
+@pytest.mark.parametrize("event", ["Stop", "SessionEnd"])
+def test_one_odd_event_keeps_no_other_out(scene, fields, event):
+    scene.write("Hello.", "Yes.", "And?", "And.")
+    hook(scene, event, **{"session": "odd"} | fields)
+    hook(scene)
+    assert drained(scene).entries == 4
+    assert ("step-count", "jsonl/talk") in reserved(scene)
+    assert drained(scene) == Drained()
+
+
+def test_an_identity_that_was_never_made_is_named_and_keeps_no_other_out(tmp_path):
+    scene = Scene(tmp_path, CONFIG + '[identity.paths]\n"/project" = "unmade"\n')
+    scene.write("Hello.", "Yes.", "And?", "And.")
+    hook(scene, cwd="/project")
+    hook(scene)
+    done = drained(scene)
+    assert (done.entries, len(done.trouble)) == (4, 1)
+    assert "unmade" in done.trouble[0]
+
+
+def test_each_event_belongs_to_the_identity_of_its_folder(tmp_path):
+    paths = '[identity.paths]\n"/a" = "alpha"\n"/b" = "beta"\n'
+    scene = Scene(tmp_path, CONFIG + paths, ("alpha", "beta"))
+    for name, cwd in (("one", "/a/x"), ("two", "/b")):
+        scene.write("Hello.", "Yes.", "And?", "And.", session=name)
+        hook(scene, session=name, cwd=cwd)
+    drain_spool(scene.context("alpha"), launch=False)
+    assert reserved(scene, "alpha") == [("step-count", "jsonl/one")]
+    assert reserved(scene, "beta") == [("step-count", "jsonl/two")]
+
+
+def test_while_somebody_drains_nobody_else_does_and_nothing_is_read_twice(scene):
+    scene.write("Hello.", "Yes.")
+    hook(scene)
+    lock = Lock(scene.home / "locks" / "ingest.lock")
+    assert lock.take()
+    assert drained(scene) == Drained(busy=True)
+    lock.release()
+    assert drained(scene).events == 1
+
+
+def test_a_hook_that_found_a_drainer_at_its_end_is_not_left_lying(scene, monkeypatch):
+    scene.write("Hello.", "Yes.")
+    hook(scene)
+    release = Lock.release
+    times: list[int] = []
+
+    def releases(self):
+        if self.path.name == "ingest.lock" and not times:
+            times.append(1)
+            hook(scene)  # it finds the lock taken, and starts no drainer
+        release(self)
+
+    monkeypatch.setattr(Lock, "release", releases)
+    assert drained(scene).events == 2
+    assert not spool.pending(scene.home / "spool")
+
+
+def test_many_hooks_of_one_identity_ask_once(scene, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        drainer, "handle", lambda context, event, _: asked.append((context.agent.identity, event))
+    )
+    scene.write("Hello.", "Yes.")
+    for _ in range(3):
+        hook(scene)
+        hook(scene, "SessionEnd")
+    drained(scene)
+    assert asked == [
+        ("default", Settled(success=True, origin="hook")),
+        ("default", Shutdown("jsonl/talk", origin="hook")),
+    ]

@@ -1,0 +1,70 @@
+"""What a hook must never do: write what a person said no to, fail, or keep its harness waiting."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import ROOT
+
+HOOK = (sys.executable, "-IS", str(ROOT / "reflector" / "surface" / "hook.py"), "hook", "h", "Stop")
+PAYLOAD = b'{"cwd": "/work/secret/deep"}'
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """A home where somebody drains already, so that no hook starts a drainer."""
+    for name in ("spool", "locks"):
+        (tmp_path / name).mkdir()
+    with (tmp_path / "locks" / "ingest.lock").open("wb") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield tmp_path
+
+
+def called(home: Path, payload: bytes = PAYLOAD, **more: str) -> int:
+    """Call a hook; return how many lines are in the spool then."""
+    environ = {"REFLECTOR_HOME": str(home), **more}
+    done = subprocess.run(
+        HOOK, env=environ, input=payload, capture_output=True, timeout=20, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    return sum(file.read_bytes().count(b"\n") for file in home.glob("spool/*.jsonl"))
+
+
+@pytest.mark.parametrize("line", ["paused -", "exclude /work/secret"])
+def test_a_hook_obeys_its_gate(home, line):
+    (home / "hook.gate").write_text(f"{line}\n")
+    assert called(home) == 0
+    (home / "hook.gate").write_text("paused 1.0\nexclude /elsewhere\n")
+    assert called(home) == 1
+
+
+def test_a_hook_of_our_own_child_is_silent(home):
+    assert called(home, REFLECTOR_CHILD="1") == 0
+    assert called(home) == 1
+
+
+def test_a_hook_that_cannot_do_its_work_succeeds(home):
+    assert called(home, b'{"cwd": "/x", "pro') == 0
+    (home / "spool").rmdir()
+    assert called(home) == 0
+
+
+def test_a_hook_whose_input_never_ends_gives_up(home):
+    ours, theirs = os.pipe()
+    try:
+        process = subprocess.Popen(HOOK, env={"REFLECTOR_HOME": str(home)}, stdin=ours)
+        try:
+            assert process.wait(timeout=4) == 0
+        finally:
+            process.kill()
+            process.wait()
+    finally:
+        os.close(ours)
+        os.close(theirs)
