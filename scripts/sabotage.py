@@ -73,6 +73,9 @@ def judge(patch: Patch, copy: Path, red_anyway: Sequence[str]) -> str:
 def red_without_patch(nodes: Sequence[str], copy: Path) -> list[str]:
     """Return the tests that fail by themselves: their turning red proves nothing."""
     done = _pytest(["-p", "xdist.plugin", "-n", str(JOBS), "--tb=no", *nodes], copy)
+    if done.returncode not in (0, 1):  # said of all together, without what hides the reason
+        done = _pytest(["--collect-only", *nodes], copy)
+        sys.exit(f"The tests do not run without a patch (exit {done.returncode}).\n{_end(done)}")
     return re.findall(r"^(?:FAILED|ERROR) (\S+?::.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
 
 

@@ -7,7 +7,7 @@ import os
 
 from reflector.core.ambient import instant
 from reflector.core.errors import ReflectorError
-from reflector.runtime import gate
+from reflector.runtime import recording
 from reflector.runtime.pauses import holding
 from reflector.runtime.wiring import Context
 from reflector.store.disk import write_atomic
@@ -29,7 +29,7 @@ def refresh(context: Context) -> None:
 
 def _lines(context: Context) -> list[str]:
     try:
-        consent = gate.consent(context)
+        consent = recording.consent(context)
     except ReflectorError:
         return ["paused -"]  # unreadable pauses: nothing is recorded
     pause = holding(consent.pauses, context.ambient.now())

@@ -18,7 +18,8 @@ from reflector.core.redact import redact
 from reflector.harness import reading
 from reflector.runtime import pauses
 from reflector.runtime.consent import Consent, No
-from reflector.runtime.gate import Gate, consent
+from reflector.runtime.gate import Gate
+from reflector.runtime.recording import consent
 from reflector.runtime.watch import Watch
 from reflector.runtime.wiring import Context
 from reflector.store import sources

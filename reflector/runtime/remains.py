@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -123,12 +124,18 @@ def _files(context: Context, now: float) -> Iterator[Leftover]:
     """Files that were to be renamed, and locks of git that no process of git holds."""
     root = context.agent.path
     for pattern in _TEMPORARY:
-        for file in root.glob(pattern):
+        for file in _matching(root, pattern):
             yield Leftover("temporary", str(file.relative_to(root)), "", _age(file, now))
-    locks = [file for pattern in _LOCKS for file in root.glob(pattern)]
+    locks = [file for pattern in _LOCKS for file in _matching(root, pattern)]
     held = bool(locks) and _git_works_in(context.agent.repo)
     for file in locks:
         yield Leftover("lock", str(file.relative_to(root)), "", _age(file, now), needed=held)
+
+
+def _matching(root: Path, pattern: str) -> Iterator[Path]:
+    """Yield what matches; of a folder that git removes meanwhile the next sweep sees the rest."""
+    with contextlib.suppress(FileNotFoundError):
+        yield from root.glob(pattern)
 
 
 def _git_works_in(repo: Path) -> bool:

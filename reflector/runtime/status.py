@@ -12,11 +12,11 @@ from reflector.core.park import ParkState
 from reflector.core.run import Run
 from reflector.memory.budget import estimate_tokens
 from reflector.runtime import pauses
-from reflector.runtime.gate import consent, folder_no
 from reflector.runtime.parking import park_json
 from reflector.runtime.pauses import Pause
 from reflector.runtime.present import conversation_json, run_json
 from reflector.runtime.problems import Problem, problems
+from reflector.runtime.recording import consent, folder_no
 from reflector.runtime.wiring import Context
 from reflector.store import journal, left_out, reservations, scheduling
 from reflector.store.journal import Conversation

@@ -20,6 +20,7 @@ from reflector.runtime.payload import Payload
 from reflector.runtime.preparation import prepare
 from reflector.runtime.trouble import settlement_of
 from reflector.store import reservations
+from reflector.store.state import State
 from reflector.vcs import administration, worktree
 from reflector.vcs.port import Administration
 from reflector.vcs.reads import Reads
@@ -27,6 +28,7 @@ from reflector.vcs.worktree import Missing, Worktree
 
 _LARGEST_RESULT = 4_000_000
 _HEARTBEAT = 10
+_RUN_ID = len("20261130T120000-0123abcd")
 
 
 class _Settled(Exception):  # noqa: N818 - not an error: how a phase ends the run early
@@ -181,7 +183,8 @@ class _Work:
         repo = self.bench.context.agent.repo
         fair = administration.main_moved_fairly(repo, before, after, base, tip)
         fair = fair or _went_back(repo, before, after)
-        allowed = administration.Allowed(place.branch, main_moved=fair)
+        refs = _of_others(self.bench.state, self.run.id, before, after)
+        allowed = administration.Allowed(place.branch, refs, main_moved=fair)
         altered = administration.compare(before, after, allowed)
         if altered:
             detail = "Altered during the run: " + ", ".join(altered)
@@ -258,6 +261,26 @@ class _Work:
 
     def settle(self, end: Settlement) -> Run:
         return settle(self.bench, self.run, replace(end, usage=self.usage), self.place)
+
+
+def _of_others(
+    state: State, own: str, before: Administration, after: Administration
+) -> frozenset[str]:
+    """Return the refs that other processes of ours made or removed: the ledger knows their runs."""
+    names = {name for name in before.facts.keys() | after.facts.keys() if name.startswith("ref:")}
+    changed = {name for name in names if before.facts.get(name) != after.facts.get(name)}
+    refs = {name.removeprefix("ref:"): after.facts.get(name) for name in changed}
+    return frozenset(ref for ref, now in refs.items() if _is_of_another(state, own, ref, now))
+
+
+def _is_of_another(state: State, own: str, ref: str, now: str | None) -> bool:
+    run = reservations.known(state.connection, ref[-_RUN_ID:])
+    if run is None or run.id == own:
+        return False
+    if ref == f"refs/heads/{run.branch}":  # a run of another slot, or one that was cleaned up
+        return run.settlement is None or now is None
+    waits = run.outcome in (Outcome.PARENT_DIRTY, Outcome.AWAITING_REVIEW)
+    return ref.startswith("refs/reflector/") and (now == run.tip or (now is None and not waits))
 
 
 def _went_back(repo: Path, before: Administration, after: Administration) -> bool:

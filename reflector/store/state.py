@@ -77,13 +77,27 @@ def opened(
                 _migrate(path, connection, clock)
                 _enter(presence, clock, path)
             _configure(connection, durability)
+            mine = _inode(path)
             yield State(connection, presence, path)
+            if _inode(path) != mine:
+                raise StateError(
+                    f"The state database {path} was moved or deleted while it was in use; what was "
+                    "written meanwhile is lost.",
+                    hint="Put it back, or run `reflector init` again; then the same command.",
+                )
         finally:
             connection.close()
     except sqlite3.Error as error:
         raise translated(error, path) from error
     finally:
         presence.release()
+
+
+def _inode(path: Path) -> int:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
 
 
 def _enter(presence: Lock, clock: Clock, path: Path) -> None:

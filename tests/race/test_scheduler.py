@@ -14,11 +14,14 @@ from typing import Any
 
 import pytest
 
+from reflector.runtime.loop import Quiet
+from reflector.runtime.reflect import Options, reflect
 from tests.race.child import NUMBER
 from tests.race.partners import PERSON, Judge, partner
+from tests.race.workers import CHILD
 from tests.support.auditor import audit, rows
-from tests.support.cli import ROOT, Cli
-from tests.support.scenes import Scene
+from tests.support.cli import ROOT
+from tests.support.scenes import Scene, outcomes
 
 pytestmark = [pytest.mark.race, pytest.mark.slow]
 
@@ -75,7 +78,6 @@ def race(scene: Scene, person: Any) -> tuple[list[dict[str, Any]], dict[str, Any
 @pytest.mark.timeout(SECONDS)
 def test_eight_processes_on_one_identity_lose_and_double_nothing(tmp_path):
     scene = Scene(tmp_path, CONFIG)
-    cli = Cli(scene.home)
     judge = Judge(scene.repo)
     print(f"seed {SEED}, at least {RUNS} runs")
     with ExitStack() as stack:
@@ -83,9 +85,7 @@ def test_eight_processes_on_one_identity_lose_and_double_nothing(tmp_path):
         said, believed = race(scene, person)
     wrong = [each for one in said for each in one["wrong"]]
     assert not wrong, wrong
-    while (runs := cli("reflect", "--json").json["runs"]) and any(
-        each["outcome"] in ("merged", "no_changes", "merge_conflict") for each in runs
-    ):
+    while outcomes(reflect(scene.context(), Options(), Quiet(), CHILD).runs):
         pass
     judge.lessons = lessons(tmp_path)
     assert not list(judge.wrong(believed))

@@ -16,12 +16,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from reflector.core.ambient import Ambient
 from reflector.core.errors import BusyError, ReflectorError
 from reflector.core.run import Run
 from reflector.core.schedule import Settled, Shutdown
 from reflector.runtime import log
+from reflector.runtime import reflect as reflecting
+from reflector.runtime import remains as remaining
 from reflector.runtime.front import handle
 from reflector.runtime.ingest import ingest
 from reflector.runtime.loop import REFLECTION, Quiet, drain
@@ -123,12 +126,24 @@ def settles(worker: Worker) -> None:
 
 def reflects(worker: Worker) -> None:
     """Be a person who reflects by hand."""
+    # What it passes on to a supervisor of its own, this process does itself: with our child.
+    passed: list[Context] = []
+    module: Any = reflecting
+    module.launch = passed.append
     worker.ran(reflect(worker.found, Options(max_runs=2), Quiet(), CHILD).runs)
+    if passed:
+        worker.done["passed on"] += 1
+        worker.ran(drain(worker.found, REFLECTION, Quiet(), CHILD))
     pause(0.5)
 
 
 def sweeps(worker: Worker) -> None:
-    """Sweep as if it were an hour later: nothing is too young."""
+    """Sweep as if it were an hour later: nothing is too young.
+
+    But for what nothing else than its age protects, such as the files of a git at work.
+    """
+    for name in ("_TEMPORARY", "_LOCKS"):
+        setattr(remaining, name, ())
     found = worker.found
     found = replace(found, ambient=Ambient(Shifted(3600), found.ambient.chance))
     with log.opened(found.agent.log, identity="default") as logger:

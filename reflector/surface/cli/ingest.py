@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 
 from reflector.core.errors import ReflectorError, TranscriptError
 from reflector.runtime.ingest import Ingested, ingest
 from reflector.runtime.wiring import context
+from reflector.surface.cli.left_out import left_out
 from reflector.surface.cli.main import INTERRUPTED
 from reflector.surface.cli.output import Output, safe
 from reflector.surface.cli.stop import stoppable
@@ -56,18 +56,3 @@ def run(args: argparse.Namespace, out: Output) -> int:
         }
     )
     return INTERRUPTED if stop() else (1 if refused else 0)
-
-
-_REASONS = {
-    "own": "a session of Reflector's own",
-    "excluded": "its folder is in journal.exclude",
-    "off": "its project has a .reflector/off",
-    "headless": "journal.headless is false",
-    "paused": "recording was paused",
-    "norecord": "off the record",
-}
-
-
-def left_out(counts: Mapping[str, int]) -> str:
-    """Say how many entries were not recorded, and why."""
-    return "left out: " + ", ".join(f"{n} ({_REASONS[why]})" for why, n in sorted(counts.items()))

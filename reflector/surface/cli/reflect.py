@@ -12,7 +12,7 @@ from reflector.runtime.learned import Learned, learned
 from reflector.runtime.present import run_json
 from reflector.runtime.reflect import Options, Reflected, reflect
 from reflector.runtime.wiring import Context, context
-from reflector.surface.cli.ingest import left_out
+from reflector.surface.cli.left_out import left_out
 from reflector.surface.cli.main import INTERRUPTED
 from reflector.surface.cli.numbers import positive
 from reflector.surface.cli.output import Output, safe

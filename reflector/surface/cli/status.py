@@ -6,7 +6,7 @@ import argparse
 
 from reflector.runtime.status import Status, status
 from reflector.runtime.wiring import context
-from reflector.surface.cli.ingest import left_out
+from reflector.surface.cli.left_out import left_out
 from reflector.surface.cli.output import Output, safe
 from reflector.surface.cli.pause import until
 

@@ -1,0 +1,154 @@
+"""Thirty days with every kind of bad luck: nothing lost, nothing learned twice, little wasted."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reflector.runtime import supervisor
+from reflector.runtime.loop import Quiet
+from reflector.runtime.reflect import Options, reflect
+from tests.longrun.month import CONFIG, DAY, DAYS, HOUR, PLAIN, SCRIPTED_ONE, Month
+from tests.support.auditor import CONSUMING, audit, git, rows
+from tests.support.clocks import FakeClock
+from tests.support.scenes import SCRIPTED, Scene, Stage, outcomes
+from tests.support.scripted_engine import LESSON, lesson_file
+
+pytestmark = [pytest.mark.slow, pytest.mark.race]
+
+DEEP = "REFLECTOR_TEST_DEEP" in os.environ
+CONVERSATIONS = 500 if DEEP else 110
+SEED = os.environ.get("REFLECTOR_TEST_SEED", "1")
+MEMORY = Path("/dev/shm")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A place where flushing to the disk costs nothing: a month flushes often."""
+    if not os.access(MEMORY, os.W_OK):
+        yield tmp_path
+        return
+    made = Path(tempfile.mkdtemp(prefix="reflector-month-", dir=MEMORY))
+    yield made
+    shutil.rmtree(made)
+
+
+@pytest.fixture
+def month(folder, monkeypatch):
+    stage = Stage(folder, plain=(PLAIN,))
+    monkeypatch.setattr(supervisor, "run_child", stage)
+    scene = Scene(folder, CONFIG, (PLAIN, SCRIPTED_ONE), FakeClock(), SCRIPTED)
+    return Month(scene, stage, CONVERSATIONS, SEED)
+
+
+def ledger(month: Month, identity: str) -> list[Any]:
+    return rows(month.scene.context(identity).agent.state, "SELECT * FROM runs ORDER BY id")
+
+
+def database(month: Month, identity: str, query: str) -> int:
+    return int(rows(month.scene.context(identity).agent.state, query)[0][0] or 0)
+
+
+def catch_up(month: Month) -> None:
+    """Good weather, a tidy desk, and a person who reflects on what is left."""
+    month.scene.provider("")
+    month.until(DAYS * DAY)
+    for _ in range(6):
+        month.tidy()
+        month.scene.clock.sleep(7 * HOUR)
+        month.round()
+    for identity in (PLAIN, SCRIPTED_ONE):
+        found = month.scene.context(identity)
+        while outcomes(reflect(found, Options(max_runs=50), Quiet()).runs):
+            pass
+
+
+def table(month: Month) -> dict[str, Any]:
+    """Count everything from the ledger."""
+    runs = [row for name in (PLAIN, SCRIPTED_ONE) for row in ledger(month, name)]
+    ends = Counter("/".join(filter(None, (row["outcome"], row["reason"]))) for row in runs)
+    calls = [row for row in runs if row["calls_model"] and row["started_at"]]
+    wasted = [row for row in calls if row["outcome"] not in CONSUMING]
+    lost, twice = rows_of(month)
+    return {
+        "seed": SEED,
+        "conversations": CONVERSATIONS,
+        "hook events": month.spooled,
+        "runs": len(runs),
+        "dreams": sum(row["pipeline"] == "dream" for row in runs),
+        "ends": dict(ends.most_common()),
+        "model calls": len(calls),
+        "wasted calls": len(wasted),
+        "wasted by": dict(Counter(row["reason"] or row["outcome"] for row in wasted)),
+        "most calls a day": max(Counter(row["started_at"][:10] for row in calls).values()),
+        "parks": month.counts.parks,
+        "probes": month.counts.probes,
+        "supervisors that died": month.counts.deaths,
+        "set aside": database(month, SCRIPTED_ONE, "SELECT count(*) FROM set_aside"),
+        "rows lost": lost,
+        "rows reflected on twice": twice,
+    }
+
+
+def rows_of(month: Month) -> tuple[int, int]:
+    """Return how many entries no consuming run read and nobody set aside, and how many two did."""
+    lost = twice = 0
+    for identity in (PLAIN, SCRIPTED_ONE):
+        state = month.scene.context(identity).agent.state
+        read: Counter[tuple[str, int]] = Counter()
+        ranges = rows(
+            state,
+            "SELECT conversation, first_sequence a, last_sequence z FROM run_snapshots s "
+            "JOIN runs ON runs.id = run WHERE mode = 'advance' AND ("
+            f"outcome IN {CONSUMING} OR EXISTS (SELECT 1 FROM set_aside x "
+            "WHERE x.run = s.run AND x.conversation = s.conversation))",
+        )
+        for row in ranges:
+            read.update((row["conversation"], n) for n in range(row["a"], row["z"] + 1))
+        entries = rows(
+            state,
+            "SELECT key, sequence FROM entries e JOIN conversations c ON c.id = e.conversation",
+        )
+        lost += sum(read[row["key"], row["sequence"]] == 0 for row in entries)
+        twice += sum(times > 1 for times in read.values())
+    return lost, twice
+
+
+def learned(month: Month) -> list[str]:
+    """Return what is wrong with the lessons in main: each once, but for those that were poisoned."""
+    wrong = []
+    repo = month.scene.context(SCRIPTED_ONE).agent.repo
+    for session, texts in month.scene.talks.items():
+        for text in texts[::2]:
+            for name in LESSON.findall(text):
+                said = git(repo, "show", f"main:{lesson_file(name)}", check=False).decode()
+                expected = 0 if "Poison" in text else 1
+                if (times := said.count(f"- lesson {name}\n")) != expected:
+                    wrong.append(f"{session}: lesson {name} is {times} times in main")
+    return wrong
+
+
+@pytest.mark.timeout(400 if DEEP else 120)
+def test_a_month_of_mixed_luck_loses_nothing_and_learns_nothing_twice(month):
+    month.live()
+    catch_up(month)
+    found = table(month)
+    print("\n" + json.dumps(found, indent=2))
+    transcripts = {
+        name: sorted(month.scene.folder.glob(f"{name}-*.jsonl")) for name in (PLAIN, SCRIPTED_ONE)
+    }
+    audit(month.scene.home, transcripts=transcripts)
+    assert learned(month) == []
+    assert (found["rows lost"], found["rows reflected on twice"]) == (0, 0)
+    poisoned = sum("Poison" in text for texts in month.scene.talks.values() for text in texts)
+    assert found["set aside"] == poisoned
+    assert found["most calls a day"] <= 40
+    assert found["parks"] >= 2
+    assert found["dreams"] <= DAYS + 2
