@@ -16,8 +16,6 @@ from reflector.store.locks import Lock
 from reflector.store.state import State
 from reflector.vcs.glance import Glance
 
-JOURNAL_LOST = "journal_lost"
-
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -86,9 +84,9 @@ def _abandoned(context: Context, run: Run) -> bool:
 
 def _scheduling(context: Context, state: State) -> Iterator[Problem]:
     connection = state.connection
-    if scheduling.mark(connection, JOURNAL_LOST):
+    if scheduling.mark(connection, scheduling.JOURNAL_LOST):
         yield Problem(
-            JOURNAL_LOST,
+            scheduling.JOURNAL_LOST,
             "The state database was damaged and moved aside; automatic runs are off.",
             "`reflector doctor --fix` reads the known transcripts again and sets the cursors.",
         )

@@ -12,7 +12,6 @@ from reflector.runtime import log
 from reflector.runtime.ingest import ingest
 from reflector.runtime.loop import REFLECTION, Quiet, drain
 from reflector.runtime.memory_lock import memory_write
-from reflector.runtime.problems import JOURNAL_LOST
 from reflector.runtime.sweep import sweep
 from reflector.runtime.wiring import Context
 from reflector.store import journal, rescue, scheduling
@@ -51,9 +50,9 @@ def _database(context: Context) -> Iterator[str]:
     if aside is not None:
         yield f"moved the damaged state database aside, to {aside.name}"
         with context.state() as state, state.transaction() as connection:
-            scheduling.set_mark(connection, JOURNAL_LOST, aside.name)
+            scheduling.set_mark(connection, scheduling.JOURNAL_LOST, aside.name)
     with context.state() as state:
-        lost = scheduling.mark(state.connection, JOURNAL_LOST)
+        lost = scheduling.mark(state.connection, scheduling.JOURNAL_LOST)
     if lost is None:
         return
     known = rescue.known_sources(context.agent.path / lost)
@@ -81,7 +80,7 @@ def _cursors(context: Context) -> Iterator[str]:
             journal.pass_entry(connection, match[1], match[3])
         missing = {match[1] for match in read if not journal.conversation(connection, match[1])}
         if not missing:
-            scheduling.clear_mark(connection, JOURNAL_LOST)
+            scheduling.clear_mark(connection, scheduling.JOURNAL_LOST)
     yield f"set the cursors from {len(read)} snapshots that main tells of"
     if missing:
         yield (

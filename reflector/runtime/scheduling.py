@@ -24,16 +24,12 @@ from reflector.core.schedule import (
     SchedulerConfig,
     SchedulerState,
 )
-from reflector.memory.budget import estimate_tokens
-from reflector.runtime.problems import JOURNAL_LOST
 from reflector.runtime.settings import Settings
 from reflector.runtime.wiring import Context
 from reflector.store import journal, reservations, scheduling
 from reflector.store.journal import Appender
 from reflector.store.locks import Owner
 from reflector.store.state import State
-from reflector.vcs.glance import documents, glance, texts
-from reflector.vcs.scrub import Scrubbed
 
 LAST_DREAM = "last_dream_at"
 DREAM_HEAD = "last_dream_head"
@@ -221,7 +217,7 @@ class Scheduler:
             last_dream_at=datetime.fromisoformat(last) if last else None,
             pressure=memory.pressure,
             memory_changed=memory.changed,
-            held=scheduling.mark(connection, JOURNAL_LOST) or "",
+            held=scheduling.mark(connection, scheduling.JOURNAL_LOST) or "",
         )
 
     def _day(self, now: datetime) -> Day:
@@ -231,6 +227,11 @@ class Scheduler:
         return scheduling.day(self._state.connection, stamp(begins), ends, _UNKNOWN_PRICE_USD)
 
     def _memory(self) -> Memory:
+        # Only a dream asks; a turn that settles must not pay for it.
+        from reflector.memory.budget import estimate_tokens  # noqa: PLC0415
+        from reflector.vcs.glance import documents, glance, texts  # noqa: PLC0415
+        from reflector.vcs.scrub import Scrubbed  # noqa: PLC0415
+
         context = self._context
         scrubbed, repo = Scrubbed(context.environ), context.agent.repo
         head = glance(scrubbed, repo).head
@@ -245,6 +246,9 @@ class Scheduler:
         return Memory(pressure=tokens > share, changed=seen != head)
 
     def _head(self) -> str:
+        from reflector.vcs.glance import glance  # noqa: PLC0415 - as in _memory
+        from reflector.vcs.scrub import Scrubbed  # noqa: PLC0415
+
         return glance(Scrubbed(self._context.environ), self._context.agent.repo).head
 
     def _save_park(self, state: park.ParkState) -> None:

@@ -20,6 +20,10 @@ from reflector.store import journal
 from reflector.store.journal import Conversation
 from reflector.store.reservations import request_of
 
+JOURNAL_LOST = "journal_lost"
+"""The mark that keeps automatic runs off after the database was moved aside."""
+
+
 # Read
 
 

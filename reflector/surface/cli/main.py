@@ -129,7 +129,9 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", "-V", action="version", version=f"reflector {__version__}")
     chosen = next((word for word in argv if word in COMMANDS), None)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for name, (_, says) in COMMANDS.items():
+    # Seventeen parsers that nobody asks anything cost more than the command itself.
+    for name in [chosen] if chosen else COMMANDS:
+        says = COMMANDS[name][1]
         command = commands.add_parser(name, help=says, description=_sentence(says))
         command.set_defaults(json=False)
         command.allow_abbrev = False
