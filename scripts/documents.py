@@ -16,9 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def settings() -> str:
     """Return the table of settings."""
     rows = ["| key | default | variable | what it does |", "|---|---|---|---|"]
-    rows += [
-        f"| `{key.name}` | `{key.default}` | `{key.variable}` | {key.says} |" for key in KEYS
-    ]
+    rows += [f"| `{key.name}` | `{key.default}` | `{key.variable}` | {key.says} |" for key in KEYS]
     return "\n".join(rows)
 
 

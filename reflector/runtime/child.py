@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -14,14 +15,14 @@ from typing import Literal
 from reflector.agent.engine import Finish, Task, Update
 from reflector.agent.registry import engine
 from reflector.core.ambient import Ambient, system
-from reflector.core.errors import DocumentError, ReflectorError
+from reflector.core.errors import DocumentError, GitError, ReflectorError
 from reflector.core.redact import redact
 from reflector.memory.commit_message import render
 from reflector.runtime import payload as payloads
 from reflector.runtime.judgement import judge, scope_of
 from reflector.runtime.payload import Payload
 from reflector.runtime.processes import die_with_parent
-from reflector.store.disk import write_atomic
+from reflector.store.disk import unusable, write_atomic
 from reflector.vcs.port import Identity
 from reflector.vcs.worktree import Worktree
 
@@ -107,10 +108,19 @@ def work(payload: Payload, run_folder: Path) -> tuple[Finish, str]:
     )
     try:
         finish = engine(payload.engine).run(task, commit, lambda line: _say(f"progress {line}"))
+    except GitError as error:
+        finish = _failed("disk_full" if error.disk_full else "git_failed", error)
     except ReflectorError as error:
-        detail = redact(error.message).text
-        finish = Finish("failed", "", reason="engine_error", detail=detail)
+        finish = _failed("engine_error", error)
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        finish = _failed("disk_full" if full else "git_failed", unusable(worktree.path, error))
     return finish, commit.tip
+
+
+def _failed(reason: str, error: ReflectorError) -> Finish:
+    detail = " ".join(filter(None, (error.message, str(error.facts.get("detail", "")))))
+    return Finish("failed", "", reason=reason, detail=redact(detail).text)
 
 
 def worktree_of(payload: Payload) -> Worktree:

@@ -296,6 +296,7 @@ def _follow(
     """Bring the changed files to the commit (d); if anything is in the way, move main back."""
     copy, folder = _copy_path(git.git_dir, job.run_id), _files_path(git.git_dir, job.run_id)
     why = "Files were written to while the merge landed."
+    swap = None
     try:
         swap = _ready(git, old, commit, copy, changed)
         trouble = swap.do()
@@ -307,6 +308,8 @@ def _follow(
     except (GitError, OSError) as error:
         why = str(error.facts.get("detail", error)) if isinstance(error, GitError) else str(error)
         trouble = tuple(changed)
+        if swap is not None:
+            swap.back()
     shutil.rmtree(folder, ignore_errors=True)
     if trouble:
         git.update_ref(job.ref, old, commit, f"reflector: {job.run_id} taken back")
@@ -367,20 +370,22 @@ def _take_lock(git: Porcelain, job: Integration, sleep: Callable[[float], None])
     """Create `index.lock`, git's own protocol, so that a person's commit refuses meanwhile (a)."""
     lock = git.git_dir / "index.lock"
     waited = 0.0
-    while not _created(lock, _signed(job.run_id, job.token)):
+    while not _created(lock, _copy_path(git.git_dir, job.run_id), job):
         if waited >= LOCK_WAIT_SECONDS:
             raise _No(Refused("parent_dirty", f"Another git command holds {lock}."))
         sleep(_LOCK_STEP_SECONDS)
         waited += _LOCK_STEP_SECONDS
 
 
-def _created(lock: Path, content: bytes) -> bool:
+def _created(lock: Path, beside: Path, job: Integration) -> bool:
+    """Create the lock with our name in it at once: half of a name would be nobody's, for ever."""
     try:
-        handle = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        beside.write_bytes(_signed(job.run_id, job.token))
+        os.link(beside, lock)
     except FileExistsError:
         return False
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
+    finally:
+        beside.unlink(missing_ok=True)
     return True
 
 

@@ -74,16 +74,24 @@ class Swap:
     def _one(self, path: str) -> bool:
         if self._old[path] is None:
             return self._in(path)
-        if self._new[path] is not None and exchange(self.fresh / path, self._root / path):
+        if self._new[path] is not None and self._exchanged(path):
             self._put.append(path)
-            (self._aside / path).parent.mkdir(parents=True, exist_ok=True)
-            (self.fresh / path).rename(self._aside / path)
         elif not self._take(path, self._aside / path):
             return False
         self._taken.append(path)
         if read(self._aside / path) != self._old[path]:
             return False
         return path in self._put or self._in(path)
+
+    def _exchanged(self, path: str) -> bool:
+        # Put where the old file belongs beforehand: once they have changed places nothing may fail.
+        aside = self._aside / path
+        aside.parent.mkdir(parents=True, exist_ok=True)
+        (self.fresh / path).rename(aside)
+        if exchange(aside, self._root / path):
+            return True
+        aside.rename(self.fresh / path)
+        return False
 
     def _in(self, path: str) -> bool:
         if self._new[path] is None:

@@ -15,8 +15,8 @@ from reflector.vcs.reads import Reads
 
 BRANCHES = "memory/reflection-"
 
-_SMALL_INDEX = 100_000
-"""Bytes of the index of about 1000 documents. Up to there the library checks out sooner than git."""
+_SMALL_INDEX = 60_000
+"""Bytes of the index of about 600 documents. Up to there the library checks out sooner than git."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +126,7 @@ def close(git: Porcelain, worktree: Worktree, expected: str | None) -> None:
             git.worktree_remove(worktree.path, force=True)
         else:
             git.forget_worktree(worktree.path)
+        _forget_the_rest(worktree)
     if expected is None:
         return
     ref = f"refs/heads/{worktree.branch}"
@@ -133,6 +134,14 @@ def close(git: Porcelain, worktree: Worktree, expected: str | None) -> None:
         gone = parent.resolve(ref) is None or parent.move_ref(ref, expected, None)
     if not gone:
         git.branch_delete(worktree.branch, expected)
+
+
+def _forget_the_rest(worktree: Worktree) -> None:
+    """Remove what is left of a registration whose removal was cut off: git knows it no more."""
+    if worktree.path.exists() or (worktree.git_dir / "gitdir").exists():
+        return
+    if worktree.git_dir.is_dir() and not worktree.git_dir.is_symlink():
+        shutil.rmtree(worktree.git_dir)
 
 
 def _removed_by_hand(worktree: Worktree) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.deaths import Mortal, copied, made
+from tests.support.deaths import Mortal, copied, guarded, made
 from tests.support.kill_at import Nursery, opened
 
 
@@ -19,9 +19,7 @@ def nursery() -> Iterator[Nursery]:
 
 @pytest.fixture(scope="session")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Mortal:
-    with pytest.MonkeyPatch.context() as patch:
-        # Fixtures of a session begin before the guards of the first test do.
-        patch.delenv("REFLECTOR_TEST_DEEP", raising=False)
+    with guarded():
         return made(tmp_path_factory.mktemp("made"))
 
 

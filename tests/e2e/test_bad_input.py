@@ -753,7 +753,7 @@ def _shell(cli: Cli, words: str, end: str) -> Done:
 
 
 def test_text_that_the_terminal_cannot_show_never_stops_a_command(tmp_path):
-    talk = conversation(tmp_path / "ünï 表.jsonl", "Always use tabs in the Größe 表 folder.", "Ja.")
+    talk = conversation(tmp_path / "ünï 表.jsonl", "Always use tabs in the Größe folder.", "Ja.")
     for number, environ in enumerate(
         (
             {"LC_ALL": "C"},

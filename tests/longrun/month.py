@@ -6,10 +6,11 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from reflector.runtime.daemon import Daemon
 from tests.support.auditor import rows
-from tests.support.scenes import SCRIPTED, Scene, Stage
+from tests.support.scenes import Scene, Stage
 from tests.support.scripted_engine import Death
 
 DAYS, HOUR = 30, 3600.0
@@ -41,10 +42,10 @@ LUCK: tuple[tuple[str, int], ...] = (
 """What goes wrong with a conversation, and in how many of about a hundred."""
 
 WEATHER = (
-    (6.4, 5.0, "quota"),
-    (12.5, 20.0, "auth"),
-    (19.6, 1.0, "overloaded"),
-    (24.3, 3.0, "quota"),
+    (6.35, 8.0, "quota"),
+    (12.3, 44.0, "auth"),
+    (19.35, 3.0, "overloaded"),
+    (24.4, 6.0, "quota"),
 )
 """The provider's bad hours: day, how many hours, and what it says."""
 
@@ -76,6 +77,7 @@ class Month:
     stage: Stage
     conversations: int
     seed: str
+    tick: int = 2
     counts: Count = field(default_factory=Count)
     spooled: int = 0
 
@@ -97,12 +99,12 @@ class Month:
         for number in range(self.conversations):
             yield from self.conversation(number, chance)
         for day, hours, says in WEATHER:
-            yield Moment(day * DAY, lambda month, says=says: month.weather(says))  # type: ignore[misc]
-            yield Moment(day * DAY + hours * HOUR, lambda month: month.weather(""))
-        for hour in range(0, DAYS * 24, 2):  # the daemon ticks when nothing else happens, too
+            yield Moment(day * DAY, partial(Month.weather, says=says))
+            yield Moment(day * DAY + hours * HOUR, partial(Month.weather, says=""))
+        for hour in range(0, DAYS * 24, self.tick):  # the daemon ticks when nothing happens, too
             yield Moment(hour * HOUR + 1, Month.round)
         for day in range(DAYS):  # in the evening the person puts away what lay about
-            yield Moment(day * DAY + 21.5 * HOUR, lambda month: month.tidy())
+            yield Moment(day * DAY + 21.5 * HOUR, Month.tidy)
 
     def conversation(self, number: int, chance: random.Random) -> Iterator[Moment]:
         identity = PLAIN if number % 5 == 0 else SCRIPTED_ONE
@@ -115,9 +117,8 @@ class Month:
             says = [_says(identity, lesson, luck if burst == 0 else "", chance), "Noted."]
             says += [x for n in range(chance.randrange(1, 4)) for x in (f"And {n}?", "Yes. " * 9)]
             name = "SessionEnd" if burst == bursts - 1 and chance.random() < 0.5 else "Stop"
-            yield Moment(
-                at, lambda month, words=(session, identity, name, says): month.turn(*words)
-            )  # type: ignore[misc]
+            turn = partial(Month.turn, session=session, identity=identity, name=name, says=says)
+            yield Moment(at, turn)
             at += chance.expovariate(1 / HOUR)
 
     def turn(self, session: str, identity: str, name: str, says: list[str]) -> None:
@@ -140,7 +141,7 @@ class Month:
     def round(self) -> None:
         """One round of the daemon; a supervisor that dies is followed by another one."""
         for _ in range(5):
-            daemon = Daemon(self.scene.context(PLAIN), lambda: False, _listen, SCRIPTED)
+            daemon = Daemon(self.scene.context(PLAIN), lambda: False, _listen)
             try:
                 daemon.round()
             except Death:
@@ -166,8 +167,7 @@ def _listen(_line: str) -> None:
 
 
 def _luck(chance: random.Random) -> str:
-    words, weights = zip(*LUCK, strict=True)
-    return chance.choices(words, weights)[0]
+    return chance.choices([word for word, _ in LUCK], [weight for _, weight in LUCK])[0]
 
 
 def _says(identity: str, lesson: str, luck: str, chance: random.Random) -> str:

@@ -12,19 +12,21 @@ from typing import Any
 
 import pytest
 
+from reflector.agent.abilities import ABILITIES
+from reflector.core.schedule import Engine
 from reflector.runtime import supervisor
 from reflector.runtime.loop import Quiet
 from reflector.runtime.reflect import Options, reflect
-from tests.longrun.month import CONFIG, DAY, DAYS, HOUR, PLAIN, SCRIPTED_ONE, Month
+from tests.longrun.month import CONFIG, DAY, DAYS, HOUR, PLAIN, SCRIPTED_ONE, WEATHER, Month
 from tests.support.auditor import CONSUMING, audit, git, rows
-from tests.support.clocks import FakeClock
-from tests.support.scenes import SCRIPTED, Scene, Stage, outcomes
-from tests.support.scripted_engine import LESSON, lesson_file
+from tests.support.scenes import Scene, Stage, outcomes
+from tests.support.scripted_engine import LESSON, WORD, lesson_file
 
 pytestmark = [pytest.mark.slow, pytest.mark.race]
 
 DEEP = "REFLECTOR_TEST_DEEP" in os.environ
-CONVERSATIONS = 500 if DEEP else 110
+CONVERSATIONS = 500 if DEEP else 80
+TICK = 2 if DEEP else 6
 SEED = os.environ.get("REFLECTOR_TEST_SEED", "1")
 MEMORY = Path("/dev/shm")
 
@@ -44,8 +46,13 @@ def folder(tmp_path):
 def month(folder, monkeypatch):
     stage = Stage(folder, plain=(PLAIN,))
     monkeypatch.setattr(supervisor, "run_child", stage)
-    scene = Scene(folder, CONFIG, (PLAIN, SCRIPTED_ONE), FakeClock(), SCRIPTED)
-    return Month(scene, stage, CONVERSATIONS, SEED)
+    # What a person's own engine could do: dream, and cost money.
+    able = Engine("rules", can_dream=True, calls_model=True)
+    monkeypatch.setitem(ABILITIES, "rules", able)
+    scene = Scene(folder, CONFIG, (PLAIN, SCRIPTED_ONE))
+    without = scene.context(PLAIN).agent.path / "config.toml"
+    without.write_text("[dream]\nenabled = false\n", "utf-8")
+    return Month(scene, stage, CONVERSATIONS, SEED, TICK)
 
 
 def ledger(month: Month, identity: str) -> list[Any]:
@@ -87,6 +94,8 @@ def table(month: Month) -> dict[str, Any]:
         "model calls": len(calls),
         "wasted calls": len(wasted),
         "wasted by": dict(Counter(row["reason"] or row["outcome"] for row in wasted)),
+        "wasted at most": at_most(month),
+        "retries": retries(month),
         "most calls a day": max(Counter(row["started_at"][:10] for row in calls).values()),
         "parks": month.counts.parks,
         "probes": month.counts.probes,
@@ -95,6 +104,28 @@ def table(month: Month) -> dict[str, Any]:
         "rows lost": lost,
         "rows reflected on twice": twice,
     }
+
+
+def retries(month: Month) -> int:
+    """Return how many runs began where one had begun before."""
+    starts: Counter[tuple[str, str, int]] = Counter()
+    for identity in (PLAIN, SCRIPTED_ONE):
+        found = rows(
+            month.scene.context(identity).agent.state,
+            "SELECT conversation, first_sequence a FROM run_snapshots WHERE mode = 'advance'",
+        )
+        starts.update((identity, row["conversation"], row["a"]) for row in found)
+    return sum(times - 1 for times in starts.values())
+
+
+def at_most(month: Month) -> int:
+    """Return how many calls so much bad luck may waste."""
+    times = {"Refuse": 1, "Silent": 1, "Late": 1, "Die": 1, "Collide": 1, "Poison": 12, "Dirty": 1}
+    texts = [text for said in month.scene.talks.values() for text in said]
+    words = [each for text in texts for each in WORD.findall(text)]
+    own = sum(times.get(word, int(count or 1)) for word, count in words)
+    weather = sum(1 if says == "auth" else 6 for _, _, says in WEATHER)
+    return own + weather + month.counts.probes
 
 
 def rows_of(month: Month) -> tuple[int, int]:
@@ -151,4 +182,6 @@ def test_a_month_of_mixed_luck_loses_nothing_and_learns_nothing_twice(month):
     assert found["set aside"] == poisoned
     assert found["most calls a day"] <= 40
     assert found["parks"] >= 2
+    assert found["probes"] >= 2
     assert found["dreams"] <= DAYS + 2
+    assert found["wasted calls"] <= found["wasted at most"]

@@ -43,15 +43,18 @@ class Commit:
 def audit(
     home: Path,
     *,
-    transcripts: Iterable[Path] = (),
+    transcripts: Iterable[Path] | Mapping[str, Iterable[Path]] = (),
     secrets: Iterable[bytes] = (),
     person_reset_main: bool = False,
 ) -> None:
     """Assert everything at once; the failure shows every sentence.
 
-    `person_reset_main` allows merges of the ledger to be missing from main.
+    `transcripts` are those of every identity, or by the identity's name. `person_reset_main` allows
+    merges of the ledger to be missing from main.
     """
     wrong: list[str] = []
+    of = transcripts if isinstance(transcripts, Mapping) else {}
+    all_of = () if isinstance(transcripts, Mapping) else tuple(transcripts)
     for agent in sorted((home / "agents").iterdir()):
         repo, database = agent / "repo", agent / "state.db"
         wrong += one_active_run(database)
@@ -62,7 +65,8 @@ def audit(
         wrong += counters(database)
         wrong += leftovers(agent)
         wrong += objects(repo)
-        wrong += [each for path in transcripts for each in journaled(database, path)]
+        theirs = of.get(agent.name.rpartition("-")[0], all_of)
+        wrong += [each for path in theirs for each in journaled(database, path)]
     wrong += processes(home)
     wrong += canaries(home, secrets)
     assert not wrong, "\n".join(wrong)
@@ -208,14 +212,18 @@ def settled(database: Path) -> Iterator[str]:
 
 
 def cursors(database: Path) -> Iterator[str]:
-    """Consumed ranges follow each other without gap or overlap, and the cursor is their end."""
+    """Ranges that were consumed or set aside follow each other without gap or overlap, and the
+    cursor is their end.
+    """
     conversations = rows(database, "SELECT id, key, cursor, last_sequence FROM conversations")
     for row in conversations:
         taken = rows(
             database,
-            "SELECT run, first_sequence first, last_sequence last FROM run_snapshots"
-            " JOIN runs ON runs.id = run WHERE conversation = ? AND mode = 'advance'"
-            f" AND dry_run = 0 AND outcome IN {CONSUMING} ORDER BY first_sequence",
+            "SELECT s.run, first_sequence first, last_sequence last FROM run_snapshots s"
+            " JOIN runs ON runs.id = s.run"
+            " LEFT JOIN set_aside x ON x.run = s.run AND x.conversation = s.conversation"
+            " WHERE s.conversation = ? AND mode = 'advance' AND dry_run = 0"
+            f" AND (outcome IN {CONSUMING} OR x.run IS NOT NULL) ORDER BY first_sequence",
             row["key"],
         )
         reached = 0

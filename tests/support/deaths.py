@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import pytest
 
 from reflector.core.ambient import Ambient
 from reflector.core.run import Run
@@ -85,8 +89,19 @@ class Mortal:
         assert all(each.removed for each in receipts), receipts
         audit(self.home, transcripts=self.folder.glob("*.jsonl"))
         learned = git(self.repo, "show", f"main:{HUMAN}").decode()
-        assert [learned.count(each.rstrip(".")) for each in lessons] == [1] * len(lessons)
-        assert git(self.repo, "status", "--porcelain", "--untracked-files=all") == b""
+        times = {each: learned.count(each.rstrip(".")) for each in lessons}
+        assert set(times.values()) <= {1}, f"learned so many times: {times}"
+        dirty = git(self.repo, "status", "--porcelain", "--untracked-files=all").decode()
+        assert dirty == "", f"the memory is not clean: {dirty}"
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Take away what the guards of a test take away: fixtures of a session begin before them."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [each for each in os.environ if each.startswith(("REFLECTOR_", "GIT_"))]:
+            patch.delenv(name)
+        yield
 
 
 def made(folder: Path) -> Mortal:

