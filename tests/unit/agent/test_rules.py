@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+import pytest
+
 from reflector.agent.engine import Finish, PayloadConversation, PayloadEntry, Task, Update
 from reflector.agent.rules import RulesEngine
 from reflector.core.errors import DocumentError
