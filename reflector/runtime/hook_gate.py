@@ -9,37 +9,51 @@ from reflector.core.ambient import instant
 from reflector.core.errors import ReflectorError
 from reflector.runtime import recording
 from reflector.runtime.pauses import holding
-from reflector.runtime.wiring import Context
-from reflector.store.disk import write_atomic
+from reflector.runtime.wiring import Context, context
+from reflector.store.disk import Home, write_atomic
+
+_SHUT = "paused -"
 
 
-def refresh(context: Context) -> None:
+def refresh(found: Context) -> None:
     """Rewrite the file when it says something else than the settings do.
 
     Lines: `paused <epoch seconds, or ->`, `exclude <pattern>`, `identity <folder name> <path>`,
     `default <folder name>`. Trouble is left to whoever writes next: the drainer asks the settings
     themselves before anything is journaled.
     """
-    content = "".join(f"{line}\n" for line in _lines(context)).encode("utf-8", "surrogateescape")
-    file = context.home.path / "hook.gate"
+    content = "".join(f"{line}\n" for line in _lines(found)).encode("utf-8", "surrogateescape")
+    file = found.home.path / "hook.gate"
     with contextlib.suppress(OSError, ReflectorError):
         if not file.exists() or file.read_bytes() != content:
             write_atomic(file, content)
 
 
-def _lines(context: Context) -> list[str]:
+def refresh_or_shut(home: Home, chosen: str | None) -> None:
+    """Rewrite the file after a pause or its end; settings that cannot be read let nothing through.
+
+    Pausing must work whatever the settings say; the next command that can read them opens the gate.
+    """
     try:
-        consent = recording.consent(context)
+        refresh(context(chosen))
     except ReflectorError:
-        return ["paused -"]  # unreadable pauses: nothing is recorded
-    pause = holding(consent.pauses, context.ambient.now())
+        with contextlib.suppress(ReflectorError):
+            write_atomic(home.path / "hook.gate", f"{_SHUT}\n".encode())
+
+
+def _lines(found: Context) -> list[str]:
+    try:
+        consent = recording.consent(found)
+    except ReflectorError:
+        return [_SHUT]  # unreadable pauses: nothing is recorded
+    pause = holding(consent.pauses, found.ambient.now())
     until = f"{instant(pause.until).timestamp():.3f}" if pause and pause.until else "-"
-    home, settings = context.home, context.settings
+    home, settings = found.home, found.settings
     roots = [
         (os.path.realpath(os.path.expanduser(prefix)), home.agent(name).slug)  # noqa: PTH111 - Path raises for ~unknown
         for prefix, name in settings.identity_paths.items()
     ]
-    named = context.environ.get("REFLECTOR_IDENTITY") or "default"
+    named = found.environ.get("REFLECTOR_IDENTITY") or "default"
     return [
         *([f"paused {until}"] if pause else []),
         *(f"exclude {pattern}" for pattern in consent.excluded),

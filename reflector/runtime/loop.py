@@ -21,6 +21,7 @@ from reflector.runtime.launch import CHILD
 from reflector.runtime.recovery import recover
 from reflector.runtime.scheduling import Scheduler
 from reflector.runtime.supervisor import supervise
+from reflector.runtime.sweep import sweep_in_time
 from reflector.runtime.trouble import named
 from reflector.runtime.watch import Watch
 from reflector.runtime.wiring import Context, context
@@ -111,19 +112,19 @@ def work_off(
     scheduler = Scheduler(bench.context, bench.state, engine)
     scheduler.at_start()
     done = recover(bench, slot)
+    ran: list[Run] = []
     if reservations.unowned(bench.state.connection, slot) is not None:
         # It holds the slot: until it has run, no kept tip can be taken up again.
-        done += _run(bench, lambda: scheduler.take_over(slot, bench.who))
-    done += bring_home(bench)
+        ran += _run(bench, lambda: scheduler.take_over(slot, bench.who))
+    done += [*ran, *bring_home(bench)]
     _ask_again(scheduler, slot, done)
-    while not bench.watch.stop() and scheduler.waits(slot, tips=False):
-        if most is not None and len(done) >= most:
+    while (most is None or len(ran) < most) and scheduler.waits(slot, tips=False):
+        new = _run(bench, lambda: scheduler.next_run(slot, bench.who))
+        if not new:
             break
-        ran = _run(bench, lambda: scheduler.next_run(slot, bench.who))
-        done += ran
-        if not ran:
-            break
-        _ask_again(scheduler, slot, ran)
+        ran += new
+        done += new
+        _ask_again(scheduler, slot, new)
     return done
 
 
@@ -182,7 +183,17 @@ def main(words: Sequence[str]) -> int:
             return error.exit_code
         bench.log.info(log.SUPERVISOR_ENDED)
     drain(found, REFLECTION, Quiet())
+    _sweep(found)
     return 0
+
+
+def _sweep(found: Context) -> None:
+    """Remove what the dead left, when the work is done; trouble with that is the next one's."""
+    with log.opened(found.agent.log, identity=found.agent.identity) as logger:
+        try:
+            sweep_in_time(found, logger)
+        except ReflectorError as error:
+            logger.warning(log.CLEANUP_FAILED, error=error.message)
 
 
 if __name__ == "__main__":

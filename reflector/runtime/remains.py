@@ -96,8 +96,8 @@ def _branches_and_refs(context: Context, state: State, now: float) -> Iterator[L
         branch = name.removeprefix("refs/heads/")
         if branch.startswith(BRANCHES):
             named = _FOLDER.fullmatch(branch.removeprefix(BRANCHES))
-            checked_out = named and (context.agent.worktrees / named[0]).exists()
-            if named and not checked_out:
+            # With a registration the branch goes when that does.
+            if named and not (context.agent.repo / ".git" / "worktrees" / named[0]).exists():
                 yield Leftover("branch", branch, named[2], _since(named[2], now))
         elif name.startswith(KEPT):
             run_id = name.rpartition("/")[2]

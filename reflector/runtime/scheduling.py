@@ -19,10 +19,12 @@ from reflector.core.schedule import (
     Event,
     Idle,
     Mark,
+    Nothing,
     Queue,
     Reserve,
     SchedulerConfig,
     SchedulerState,
+    Why,
 )
 from reflector.runtime.settings import Settings
 from reflector.runtime.wiring import Context
@@ -88,9 +90,14 @@ class Scheduler:
 
         A reserved run has no owner yet: whoever takes the slot's presence lock adopts it.
         """
+        decision = self._decide(event, memory or Memory())
+        if memory is None and isinstance(event, Idle) and decision == Nothing(Why.NOTHING_NEW):
+            # Only now: an idle machine must not ask git every half minute.
+            decision = self._decide(event, self._memory())
+        return decision
+
+    def _decide(self, event: Event, memory: Memory) -> Decision:
         now = self._context.ambient.clock.now()
-        dreams = self._engine.can_dream and self._config.dream_enabled
-        memory = memory or (self._memory() if isinstance(event, Idle) and dreams else Memory())
         with self._state.transaction():
             known = self._known(now, memory)
             decision = evaluate(known, event, self._config, now)
@@ -227,14 +234,11 @@ class Scheduler:
         return scheduling.day(self._state.connection, stamp(begins), ends, _UNKNOWN_PRICE_USD)
 
     def _memory(self) -> Memory:
-        # Only a dream asks; a turn that settles must not pay for it.
-        from reflector.memory.budget import estimate_tokens  # noqa: PLC0415
-        from reflector.vcs.glance import documents, glance, texts  # noqa: PLC0415
-        from reflector.vcs.scrub import Scrubbed  # noqa: PLC0415
-
         context = self._context
         scrubbed, repo = Scrubbed(context.environ), context.agent.repo
         head = glance(scrubbed, repo).head
+        if scheduling.mark(self._state.connection, DREAM_HEAD) == head:
+            return Memory(changed=False)
         system = [
             path
             for path in documents(scrubbed, repo, head)
@@ -242,8 +246,7 @@ class Scheduler:
         ]
         tokens = sum(map(estimate_tokens, texts(scrubbed, repo, head, system)))
         share = context.settings.number("prompt.budget_tokens") * SYSTEM_SHARE // 100
-        seen = scheduling.mark(self._state.connection, DREAM_HEAD)
-        return Memory(pressure=tokens > share, changed=seen != head)
+        return Memory(pressure=tokens > share)
 
     def _head(self) -> str:
         from reflector.vcs.glance import glance  # noqa: PLC0415 - as in _memory

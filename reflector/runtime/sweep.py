@@ -5,10 +5,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from structlog.typing import FilteringBoundLogger
 
+from reflector.core.ambient import instant, stamp
 from reflector.core.errors import ReflectorError
 from reflector.core.sweep import Kind, Leftover, Receipt, select
 from reflector.runtime import log as events
@@ -17,12 +19,13 @@ from reflector.runtime.memory_lock import memory_write
 from reflector.runtime.remains import KEPT, remains
 from reflector.runtime.trouble import named
 from reflector.runtime.wiring import Context
-from reflector.store import reservations
+from reflector.store import reservations, scheduling
 from reflector.store.state import State
 from reflector.vcs.porcelain import Porcelain
 from reflector.vcs.reads import Reads
 from reflector.vcs.worktree import BRANCHES, Worktree
 
+LAST_SWEEP = "last_sweep_at"
 _AT_ONCE = 25
 """So many are removed before the memory-write lock is let go for whoever waits to merge."""
 
@@ -41,6 +44,18 @@ def sweep(context: Context, log: FilteringBoundLogger, *, dry_run: bool) -> list
                 broom = _Broom(context, state, git, log)
                 done += [broom.remove(each) for each in some]
         return done
+
+
+def sweep_in_time(context: Context, log: FilteringBoundLogger) -> list[Receipt]:
+    """Sweep if nobody did for an hour: where no daemon runs, supervisors do it on their way."""
+    now = context.ambient.clock.now()
+    with context.state() as state, state.transaction() as connection:
+        last = scheduling.mark(connection, LAST_SWEEP)
+        # A distance: a clock that was set back must not put it off for long.
+        if last and abs(now - instant(last)) < timedelta(hours=1):
+            return []
+        scheduling.set_mark(connection, LAST_SWEEP, stamp(now))
+    return sweep(context, log, dry_run=False)
 
 
 def _in_parts(chosen: Sequence[Leftover]) -> Iterator[Sequence[Leftover]]:

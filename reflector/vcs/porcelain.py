@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -86,16 +89,22 @@ def _finish(process: subprocess.Popen[bytes], words: Sequence[str]) -> tuple[int
             out, err = process.communicate(timeout=TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired as error:
             # Gently first: git removes its lock files when it is asked to end.
-            process.terminate()
+            _tell(process, signal.SIGTERM)
             try:
                 process.communicate(timeout=_GRACE_SECONDS)
             except subprocess.TimeoutExpired:
-                process.kill()
+                _tell(process, signal.SIGKILL)
                 process.communicate()
             raise GitError(
                 f"git {words[0]} took longer than {TIMEOUT_SECONDS:g} s.", detail="timed out"
             ) from error
     return process.returncode, out, err.decode("utf-8", "replace").strip()
+
+
+def _tell(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Signal git and what it has started: that holds its output open, and would keep us waiting."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)  # it leads a session of its own
 
 
 def git_version(scrubbed: Scrubbed) -> tuple[int, int, int]:

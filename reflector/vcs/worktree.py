@@ -144,6 +144,15 @@ def _forget_the_rest(worktree: Worktree) -> None:
         shutil.rmtree(worktree.git_dir)
 
 
+def _forgotten(worktree: Worktree, registered: Path) -> bool:
+    """Drop the registration of a folder that is gone; git would look through all the others."""
+    same = registered.parent.resolve() == worktree.path.resolve()
+    if not same or (worktree.git_dir / "locked").exists():
+        return False
+    shutil.rmtree(worktree.git_dir)
+    return True
+
+
 def _removed_by_hand(worktree: Worktree) -> bool:
     """Remove folder and registration, in git's order and without starting it.
 
@@ -152,6 +161,8 @@ def _removed_by_hand(worktree: Worktree) -> bool:
     own, link = worktree.git_dir / "gitdir", worktree.path / ".git"
     try:
         there = Path(own.read_text("utf-8", "surrogateescape").strip())
+        if not os.path.lexists(worktree.path):
+            return _forgotten(worktree, there)
         back = Path(link.read_text("utf-8", "surrogateescape").removeprefix("gitdir: ").strip())
         paired = there.samefile(link) and back.samefile(worktree.git_dir)
         if not paired or worktree.path.is_symlink() or (worktree.git_dir / "locked").exists():

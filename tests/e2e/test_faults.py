@@ -88,7 +88,7 @@ def each_call(first: Mortal, folder: Path, door: str, code: int, *, lasting: boo
             yield f"{about}: afterwards {error}"
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200 if DEEP else 240)
 @pytest.mark.parametrize("door", DOORS)
 def test_whatever_the_machine_refuses_once_it_gives_in_the_work_is_done(first, tmp_path, door):
     wrong = [

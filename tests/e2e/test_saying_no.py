@@ -224,7 +224,7 @@ def test_a_rollout_that_moved_is_known_to_have_moved_when_reading_goes_on(cli, t
 
 
 def test_a_project_opts_out_with_an_empty_file(cli, tmp_path):
-    project = tmp_path / "project"
+    project = tmp_path / "opted-out-4711"
     (project / ".reflector").mkdir(parents=True)
     (project / ".reflector" / "off").touch()
     (project / "deep" / "down").mkdir(parents=True)
@@ -232,7 +232,7 @@ def test_a_project_opts_out_with_an_empty_file(cli, tmp_path):
     for n, cwd in enumerate([project, project / "deep" / "down", tmp_path / "link", project / "x"]):
         talk = put(tmp_path / f"{n}.jsonl", user(f"u{n}", CANARY, cwd=str(cwd), sessionId=f"s{n}"))
         assert ingest(cli, talk)[0]["left_out"] == {"off": 1}
-    nothing_of_it(cli, "project")
+    nothing_of_it(cli, "opted-out-4711")
     beside = put(tmp_path / "b.jsonl", user("u9", KEPT, cwd=str(tmp_path / "other")))
     assert ingest(cli, beside)[0]["entries"] == 1
     here = cli("status", "--json", cwd=project / "deep").json["consent"]["here"]

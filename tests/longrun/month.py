@@ -80,6 +80,7 @@ class Month:
     tick: int = 2
     counts: Count = field(default_factory=Count)
     spooled: int = 0
+    daemon: Daemon | None = None
 
     def live(self) -> None:
         """Let a month go by."""
@@ -141,11 +142,13 @@ class Month:
     def round(self) -> None:
         """One round of the daemon; a supervisor that dies is followed by another one."""
         for _ in range(5):
-            daemon = Daemon(self.scene.context(PLAIN), lambda: False, _listen)
+            if self.daemon is None:
+                self.daemon = Daemon(self.scene.context(PLAIN), lambda: False, _listen)
             try:
-                daemon.round()
+                self.daemon.round()
             except Death:
                 self.counts.deaths += 1
+                self.daemon = None
             else:
                 break
         self.look()

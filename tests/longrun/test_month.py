@@ -14,7 +14,7 @@ import pytest
 
 from reflector.agent.abilities import ABILITIES
 from reflector.core.schedule import Engine
-from reflector.runtime import supervisor
+from reflector.runtime import daemon, supervisor
 from reflector.runtime.loop import Quiet
 from reflector.runtime.reflect import Options, reflect
 from tests.longrun.month import CONFIG, DAY, DAYS, HOUR, PLAIN, SCRIPTED_ONE, WEATHER, Month
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.race]
 
 DEEP = "REFLECTOR_TEST_DEEP" in os.environ
 CONVERSATIONS = 500 if DEEP else 80
-TICK = 2 if DEEP else 6
+TICK = 3 if DEEP else 6
 SEED = os.environ.get("REFLECTOR_TEST_SEED", "1")
 MEMORY = Path("/dev/shm")
 
@@ -46,6 +46,7 @@ def folder(tmp_path):
 def month(folder, monkeypatch):
     stage = Stage(folder, plain=(PLAIN,))
     monkeypatch.setattr(supervisor, "run_child", stage)
+    monkeypatch.setattr(daemon, "HOUR", 12 * HOUR)  # two sweeps a day are enough
     # What a person's own engine could do: dream, and cost money.
     able = Engine("rules", can_dream=True, calls_model=True)
     monkeypatch.setitem(ABILITIES, "rules", able)

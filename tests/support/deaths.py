@@ -22,7 +22,7 @@ from reflector.runtime.loop import REFLECTION, Quiet, drain
 from reflector.runtime.reflect import Options, reflect
 from reflector.runtime.sweep import sweep
 from reflector.runtime.wiring import Context, context
-from tests.support.auditor import audit, git
+from tests.support.auditor import audit, git, rows
 from tests.support.kill_at import Nursery
 from tests.support.scenes import Shifted
 from tests.support.transcripts import conversation
@@ -75,6 +75,11 @@ class Mortal:
             if handle(found, Settled(success=True), ("true",)).supervisor != "none":
                 done += drain(found, REFLECTION, Quiet()) or []
         return done
+
+    def merged(self) -> int:
+        """Return how many runs were merged."""
+        state = self.repo.parent / "state.db"
+        return len(rows(state, "SELECT id FROM runs WHERE outcome = 'merged'"))
 
     def judge(self, *lessons: str, merges: int = 1) -> None:
         """Assert everything of ENGINE 15, each lesson exactly once, and the number of merges."""

@@ -240,12 +240,17 @@ def command(words: list[str]) -> int:
 # The nursery
 
 
-def nursery() -> None:
-    """Fork a process for each line that is read, and say how it ended."""
+def imported() -> None:
+    """Import what commands import late."""
     for name in ("git", "git.cmd", "reflector.surface.cli.main", "reflector.runtime.child"):
         importlib.import_module(name)
     for name in ("reflect", "sweep", "undo", "event", "supervise"):
         importlib.import_module(f"reflector.surface.cli.{name}")
+
+
+def nursery() -> None:
+    """Fork a process for each line that is read, and say how it ended."""
+    imported()
     for line in sys.stdin:
         asked = json.loads(line)
         born = os.fork()

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from reflector.core.ambient import instant, system
 from reflector.runtime import hook_gate, pauses
-from reflector.runtime.wiring import context, find_home
+from reflector.runtime.wiring import find_home
 from reflector.surface.cli.output import Output
 
 _PART = re.compile(r"(\d{1,6})([smhdw])")
@@ -29,8 +29,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Pause recording and say until when."""
-    made = pauses.pause(find_home(args.home), system(), args.lasting)
-    hook_gate.refresh(context(args.home))
+    home = find_home(args.home)
+    made = pauses.pause(home, system(), args.lasting)
+    hook_gate.refresh_or_shut(home, args.home)
     out.say(
         f"Recording is paused {until(made.until)}; nothing that is said in this time is kept.",
         "`reflector resume` goes on recording.",

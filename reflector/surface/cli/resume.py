@@ -6,7 +6,7 @@ import argparse
 
 from reflector.core.ambient import instant, system
 from reflector.runtime import hook_gate, pauses
-from reflector.runtime.wiring import context, find_home
+from reflector.runtime.wiring import find_home
 from reflector.surface.cli.output import Output
 
 
@@ -17,8 +17,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """End the pause, or say that there is none."""
-    ended = pauses.resume(find_home(args.home), system())
-    hook_gate.refresh(context(args.home))
+    home = find_home(args.home)
+    ended = pauses.resume(home, system())
+    hook_gate.refresh_or_shut(home, args.home)
     if ended is None:
         out.say("Recording was not paused.")
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reflector.core.errors import BusyError
-from reflector.core.schedule import Settled
+from reflector.core.schedule import Settled, Shutdown
 from reflector.runtime import daemon as daemons
 from reflector.runtime import supervisor
 from reflector.runtime.daemon import Daemon
@@ -169,3 +169,17 @@ def test_told_to_stop_it_ends_within_a_round_and_while_it_waits(tmp_path):
     )
     assert merged() == 3
     assert scene.clock.monotonic() < began + 301
+
+
+def test_a_tip_that_waits_keeps_nobody_s_turn_from_coming(tmp_path):
+    scene = Scene(tmp_path, CONFIG, engine=SCRIPTED)
+    scene.says("Lesson one. Dirty.", "Yes.", session="one")
+    daemon = Watched(scene)
+    daemon.round()
+    assert runs(scene) == ["parent_dirty"]
+    scene.says("Lesson two.", "Yes.", session="two")
+    scene.event(DONE)
+    scene.says("Lesson three.", "Yes.", session="three")
+    scene.event(Shutdown())
+    daemon.round()
+    assert runs(scene) == ["parent_dirty", "merged", "merged"]

@@ -242,6 +242,26 @@ def test_an_engine_that_cannot_dream_never_dreams_and_asks_no_git(tmp_path, monk
     assert ledger(scene) == []
 
 
+def test_git_is_asked_only_when_pressure_is_all_that_is_left_to_dream_of(scene, monkeypatch):
+    asked: list[int] = []
+    glance = runtime_scheduling.glance
+    monkeypatch.setattr(
+        runtime_scheduling, "glance", lambda *given: (asked.append(1), glance(*given))[1]
+    )
+    scene.says("Hello.", "Yes.")
+    assert scene.event(Idle()) == Nothing(Why.NOT_IDLE)
+    scene.clock.sleep(HOUR)
+    assert asked == []
+    assert isinstance(scene.event(Idle()), Reserve)
+    settle(scene)
+    asked.clear()
+    assert scene.event(Idle()) == Nothing(Why.TOO_SOON)
+    assert asked == []
+    scene.clock.sleep(24 * HOUR)
+    assert scene.event(Idle()) == Nothing(Why.NOTHING_NEW)
+    assert asked == [1]
+
+
 def test_turned_off_dreams_are_not_reserved(tmp_path):
     scene = Scene(tmp_path, "[dream]\nenabled = false\n", engine=SCRIPTED)
     scene.says("Hello.", "Yes.")
