@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from pathlib import Path
 
 import pytest
+
+# A run under `nohup` would hand an ignored hang-up on to every command that a test starts.
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 _LOOPBACK = ("127.", "::1", "localhost")
 

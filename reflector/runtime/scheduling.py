@@ -234,6 +234,11 @@ class Scheduler:
         return scheduling.day(self._state.connection, stamp(begins), ends, _UNKNOWN_PRICE_USD)
 
     def _memory(self) -> Memory:
+        # Only a dream asks; a turn that settles must not pay for it.
+        from reflector.memory.budget import estimate_tokens  # noqa: PLC0415
+        from reflector.vcs.glance import documents, glance, texts  # noqa: PLC0415
+        from reflector.vcs.scrub import Scrubbed  # noqa: PLC0415
+
         context = self._context
         scrubbed, repo = Scrubbed(context.environ), context.agent.repo
         head = glance(scrubbed, repo).head

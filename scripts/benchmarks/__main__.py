@@ -20,6 +20,7 @@ BENCHMARKS = {
     "runs": "a whole reflect run against plain git, and its parts",
     "git_work": "the git work of a run in one warm process against plain git",
     "journaling": "journal append, ingest speed and memory",
+    "events": "what an event costs: hook, front door, reservations, sweep",
     "startup": "the start of the command against that of Python",
     "redaction": "redaction speed, and linearity on adversarial text",
     "memory": "the compiled block and the validator",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +27,8 @@ from reflector.runtime import scheduling as runtime_scheduling
 from reflector.runtime.scheduling import Memory, Scheduler
 from reflector.store import journal, reservations, scheduling
 from reflector.store.locks import Owner
+from reflector.vcs import glance as git_glance
+from reflector.vcs.scrub import Scrubbed
 from tests.support.auditor import rows
 from tests.support.clocks import WHEN
 from tests.support.scenes import SCRIPTED, Scene
@@ -237,17 +240,100 @@ def test_an_engine_that_cannot_dream_never_dreams_and_asks_no_git(tmp_path, monk
     def looked(*_args: object) -> object:
         raise AssertionError
 
-    monkeypatch.setattr(runtime_scheduling, "glance", looked)
+    monkeypatch.setattr(git_glance, "glance", looked)
     assert scene.event(Idle()) == Nothing(Why.CANNOT_DREAM)
     assert ledger(scene) == []
 
 
 def test_git_is_asked_only_when_pressure_is_all_that_is_left_to_dream_of(scene, monkeypatch):
     asked: list[int] = []
-    glance = runtime_scheduling.glance
-    monkeypatch.setattr(
-        runtime_scheduling, "glance", lambda *given: (asked.append(1), glance(*given))[1]
-    )
+    glance = git_glance.glance
+
+    def counted(scrubbed: Scrubbed, repo: Path) -> git_glance.Glance:
+        asked.append(1)
+        return glance(scrubbed, repo)
+
+    monkeypatch.setattr(git_glance, "glance", counted)
+    scene.says("Hello.", "Yes.")
+    assert scene.event(Idle()) == Nothing(Why.NOT_IDLE)
+    scene.clock.sleep(HOUR)
+    assert isinstance(scene.event(Idle()), Reserve)
+    assert last_dream(scene) == (WHEN + timedelta(hours=1)).isoformat()
+    settle(scene, "failed")
+    scene.says("Hello again.", session="later")
+    scene.clock.sleep(HOUR)
+    assert scene.event(Idle()) == Nothing(Why.TOO_SOON)
+
+
+def test_idle_ticks_dream_once_and_not_again_of_nothing_new(scene):
+    scene.says("Hello.", "Yes.")
+    scene.clock.sleep(HOUR)
+    for _ in range(20):
+        scene.event(Idle())
+        settle(scene)
+        scene.clock.sleep(6 * HOUR)
+    assert [row for row in ledger(scene) if row[0] == "dream"] == [("dream", "idle", "settled")]
+
+
+def test_dreams_that_were_missed_are_caught_up_once(scene):
+    scene.says("Hello.", "Yes.")
+    scene.clock.sleep(24 * HOUR * 9)
+    assert isinstance(scene.event(Idle()), Reserve)
+    settle(scene)
+    assert scene.event(Idle()) == Nothing(Why.TOO_SOON)
+    scene.clock.sleep(24 * HOUR)
+    assert scene.event(Idle()) == Nothing(Why.NOTHING_NEW)
+
+
+def test_a_dream_reads_without_moving_a_cursor(scene):
+    scene.says("Hello.", "Yes.")
+    scene.clock.sleep(HOUR)
+    scene.event(Idle())
+    run = with_scheduler(scene, lambda scheduler: scheduler.take_over("reflection", ME))
+    assert [each.mode for each in run.snapshots] == ["replay"]
+
+
+def test_pressure_alone_dreams_once_for_each_state_of_the_memory(scene):
+    scene.clock.sleep(HOUR)
+    assert scene.event(Idle(), Memory(pressure=False)) == Nothing(Why.NOTHING_NEW)
+    decision = scene.event(Idle(), Memory(pressure=True))
+    assert isinstance(decision, Reserve)
+    assert decision.asked.request.trigger == "pressure"
+    settle(scene)
+    scene.clock.sleep(48 * HOUR)
+    assert scene.event(Idle(), Memory(pressure=True, changed=False)) == Nothing(Why.NOTHING_NEW)
+    assert isinstance(scene.event(Idle(), Memory(pressure=True)), Reserve)
+
+
+def test_a_system_tier_over_its_share_is_pressure_until_it_was_dreamt_of(scene):
+    human = scene.repo / "system" / "human.md"
+    human.write_text(human.read_text() + "\n- " + "words " * 2000 + "\n")
+    scene.git("commit", "-q", "-a", "-m", "by hand")
+    decision = scene.event(Idle())
+    assert isinstance(decision, Reserve)
+    assert decision.asked.request.trigger == "pressure"
+    settle(scene)
+    scene.clock.sleep(48 * HOUR)
+    assert scene.event(Idle()) == Nothing(Why.NOTHING_NEW)
+
+
+def test_an_engine_that_cannot_dream_never_dreams_and_asks_no_git(tmp_path, monkeypatch):
+    scene = Scene(tmp_path, CONFIG)
+    scene.says("Hello.", "Yes.")
+    scene.clock.sleep(HOUR)
+
+    def looked(*_args: object) -> object:
+        raise AssertionError
+
+    monkeypatch.setattr(git_glance, "glance", looked)
+    assert scene.event(Idle()) == Nothing(Why.CANNOT_DREAM)
+    assert ledger(scene) == []
+
+
+def test_git_is_asked_only_when_pressure_is_all_that_is_left_to_dream_of(scene, monkeypatch):
+    asked: list[int] = []
+    glance = git_glance.glance
+    monkeypatch.setattr(git_glance, "glance", lambda *given: (asked.append(1), glance(*given))[1])
     scene.says("Hello.", "Yes.")
     assert scene.event(Idle()) == Nothing(Why.NOT_IDLE)
     scene.clock.sleep(HOUR)
