@@ -235,7 +235,7 @@ def hook(
 
 
 def payload(place: Path = EXAMPLE, **fields: object) -> dict[str, object]:
-    session = {"session_id": place.stem, "transcript_path": str(place), "cwd": "/work/shop"}
+    session = {"session_id": place.stem, "transcript_path": str(place), "cwd": "/src/shop"}
     return {**session, "last_assistant_message": "CANARY", "prompt": "CANARY", **fields}
 
 
@@ -291,7 +291,7 @@ def test_a_child_of_ours_a_pause_and_an_excluded_folder_spool_nothing(cli):
         assert cli("pause").code == 0
         assert hook(cli, "Stop", payload()).returncode == 0
         assert cli("resume").code == 0
-        (cli.home / "config.toml").write_text('[journal]\nexclude = ["/work/*"]\n', "utf-8")
+        (cli.home / "config.toml").write_text('[journal]\nexclude = ["/src/*"]\n', "utf-8")
         assert cli("event", "--drain").code == 0  # whatever reads the settings tells the hooks
         assert hook(cli, "Stop", payload()).returncode == 0
         assert spooled(cli) == []

@@ -106,7 +106,7 @@ PATTERNS = {
     "~/private": "{home}/private/deep/down",
     "~/private/": "{home}/private/app",
     "~/private/**": "{home}/private",
-    "~/*/secret-?": "{home}/work/secret-1/app",
+    "~/*/secret-?": "{home}/src/secret-1/app",
     "private": "/srv/private/app",
     "clients/acme*": "/srv/clients/acme-shop",
     "~/[private]": "{home}/[private]/app",
@@ -147,9 +147,9 @@ def _three_harnesses(folder: Path, cwd: str) -> list[Path]:
 
 
 def test_other_folders_are_recorded_beside_an_excluded_one(cli, tmp_path):
-    settings(cli, '[journal]\nexclude = ["~/private", "~/work/*/secret"]\n')
+    settings(cli, '[journal]\nexclude = ["~/private", "~/src/*/secret"]\n')
     home = os.environ["HOME"]
-    for n, cwd in enumerate([f"{home}/private2", f"{home}/work/secret", "/x/private"]):
+    for n, cwd in enumerate([f"{home}/private2", f"{home}/src/secret", "/x/private"]):
         talk = put(tmp_path / f"{n}.jsonl", user(f"u{n}", KEPT, cwd=cwd, sessionId=f"s{n}"))
         assert ingest(cli, talk)[0]["entries"] == 1
 

@@ -32,7 +32,7 @@ def test_a_star_stands_for_anything(pattern, text):
         ("/secret", "/secret", True),
         ("/secret", "/secret/deep/er", True),
         ("/secret", "/secretive", False),
-        ("/work/*/private", "/work/a/private/b", True),
+        ("/src/*/private", "/src/a/private/b", True),
         ("*/node_modules", "/x/node_modules/y", True),
         ("/secret", "", False),
     ],
@@ -49,11 +49,11 @@ def test_a_pause_holds_until_its_end(until, recorded):
 def test_the_longest_folder_says_whose_memory_it_is():
     gate = [
         ("identity", "outer /work"),
-        ("identity", "inner /work/inner"),
+        ("identity", "inner /src/inner"),
         ("default", "somebody"),
     ]
-    assert hook._agent(gate, "/work/inner/x") == "inner"
-    assert hook._agent(gate, "/work/innermost") == "outer"
+    assert hook._agent(gate, "/src/inner/x") == "inner"
+    assert hook._agent(gate, "/src/innermost") == "outer"
     assert hook._agent(gate, "/elsewhere") == "somebody"
     assert hook._agent([], "/elsewhere") == ""
 

@@ -149,7 +149,7 @@ def test_nothing_leaves_without_being_redacted_again():
         call(f'{{"token": "{SECRET}"}}', f"bad token {SECRET}"),
         Entry("c", "m", Kind.TOOL_CALL, tool=f"tool {SECRET}"),
         title=f"about {SECRET}",
-        cwd=f"/work/{SECRET}",
+        cwd=f"/src/{SECRET}",
     )
     assert SECRET not in repr(part)
     assert repr(part).count("[REDACTED:") == 6

@@ -14,7 +14,7 @@ import pytest
 from tests.support.cli import ROOT
 
 HOOK = (sys.executable, "-IS", str(ROOT / "reflector" / "surface" / "hook.py"), "hook", "h", "Stop")
-PAYLOAD = b'{"cwd": "/work/secret/deep"}'
+PAYLOAD = b'{"cwd": "/src/secret/deep"}'
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def spools(home: Path) -> bool:
     return any(called(home) for _ in range(9))
 
 
-@pytest.mark.parametrize("line", ["paused -", "exclude /work/secret"])
+@pytest.mark.parametrize("line", ["paused -", "exclude /src/secret"])
 def test_a_hook_obeys_its_gate(home, line):
     (home / "hook.gate").write_text(f"{line}\n")
     assert called(home) == 0
