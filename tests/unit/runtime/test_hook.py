@@ -48,7 +48,7 @@ def test_a_pause_holds_until_its_end(until, recorded):
 
 def test_the_longest_folder_says_whose_memory_it_is():
     gate = [
-        ("identity", "outer /work"),
+        ("identity", "outer /src"),
         ("identity", "inner /src/inner"),
         ("default", "somebody"),
     ]
