@@ -13,7 +13,7 @@ from typing import Literal
 
 from reflector.core.ambient import Clock
 from reflector.core.errors import BusyError, ReflectorError, StateError
-from reflector.store.locks import Lock, held
+from reflector.store.locks import Lock
 from reflector.store.schema import MIGRATIONS, VERSION
 
 _ROOM = 128 * 1024
@@ -131,17 +131,35 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def _migrate(path: Path, connection: sqlite3.Connection, clock: Clock) -> None:
-    with held(path.parent / "locks" / "state.lock", clock, "migrating the state database"):
-        # Kept in the file. Only here: it changes even a database that is then refused as too new,
-        # and fails at once, whatever the timeout, when another process does the same.
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("BEGIN IMMEDIATE")
-        # Look again: another process may have migrated while this one waited for the lock.
-        for step in range(_version(connection, path), VERSION):
-            for statement in MIGRATIONS[step].split(";\n"):
-                connection.execute(statement)
-        connection.execute(f"PRAGMA user_version={VERSION}")
-        connection.execute("COMMIT")
+    alone = Lock(path.parent / "locks" / "state.lock")
+    deadline = clock.monotonic() + 30
+    while not alone.take():
+        # Whoever migrated meanwhile may keep the database open for minutes; nothing is left to do.
+        if _version(connection, path) == VERSION:
+            return
+        if clock.monotonic() > deadline:
+            raise BusyError(
+                f"The state database {path} must be migrated, and others keep it open.",
+                hint="End the other Reflector processes of this home, then try again.",
+            )
+        clock.sleep(0.05)
+    try:
+        _step_up(path, connection)
+    finally:
+        alone.release()
+
+
+def _step_up(path: Path, connection: sqlite3.Connection) -> None:
+    # Kept in the file. Only here: it changes even a database that is then refused as too new,
+    # and fails at once, whatever the timeout, when another process does the same.
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    # Look again: another process may have migrated while this one waited for the lock.
+    for step in range(_version(connection, path), VERSION):
+        for statement in MIGRATIONS[step].split(";\n"):
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version={VERSION}")
+    connection.execute("COMMIT")
 
 
 def emptied(path: Path) -> bool:
