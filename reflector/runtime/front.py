@@ -19,6 +19,7 @@ from reflector.runtime.wiring import Context
 from reflector.store import journal, reservations
 from reflector.store.journal import Appender
 from reflector.store.locks import Lock
+from reflector.store.state import storable
 
 REFLECTION = SLOT["reflection"]
 SUPERVISOR = (sys.executable, "-I", "-m", "reflector.runtime.loop")
@@ -88,7 +89,7 @@ def mark_compaction(context: Context, conversation: str, boundary: str) -> None:
                 f"There is no conversation {conversation!r} in the journal.",
                 hint="`reflector status` lists the conversations.",
             )
-        name = boundary or f"event-{found.last_at}"
+        name = storable(boundary) or f"event-{found.last_at}"
         Appender(connection, context.ambient.now()).mark_boundary(found.row, name)
 
 

@@ -31,7 +31,7 @@ from reflector.runtime.wiring import Context
 from reflector.store import journal, reservations, scheduling
 from reflector.store.journal import Appender
 from reflector.store.locks import Owner
-from reflector.store.state import State
+from reflector.store.state import State, storable
 
 LAST_DREAM = "last_dream_at"
 DREAM_HEAD = "last_dream_head"
@@ -200,7 +200,7 @@ class Scheduler:
         found = journal.conversation(self._state.connection, conversation)
         if found is not None:
             appender = Appender(self._state.connection, self._context.ambient.now())
-            appender.mark_boundary(found.row, boundary)
+            appender.mark_boundary(found.row, storable(boundary))
 
     def _queue(self, asked: Asked) -> None:
         connection = self._state.connection

@@ -19,6 +19,7 @@ from reflector.core.snapshot import Snapshot
 from reflector.store import journal
 from reflector.store.journal import Conversation
 from reflector.store.reservations import request_of
+from reflector.store.state import storable
 
 JOURNAL_LOST = "journal_lost"
 """The mark that keeps automatic runs off after the database was moved aside."""
@@ -181,14 +182,14 @@ def queue(connection: sqlite3.Connection, run_id: str, slot: str, asked: Asked) 
             slot,
             request.pipeline,
             request.trigger,
-            request.origin,
+            storable(request.origin),
             request.priority,
-            request.focus,
+            storable(request.focus),
             request.engine,
             request.model,
             request.dry_run,
             asked.recent_n,
-            asked.target,
+            storable(asked.target),
             asked.over_budget,
             asked.calls_model,
             json.dumps([asdict(each) for each in asked.parts]),

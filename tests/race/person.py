@@ -20,6 +20,8 @@ HUMAN = "system/human.md"
 NOTES = "reference/notes.md"
 HEADER = b"---\ndescription: written by hand\n---\n"
 PATIENCE = 0.6
+REFUSED = ("index.lock", "cannot lock ref", "unable to create temporary file")
+"""What another git at work leads to; the last one is `gc`, which removes folders that are empty."""
 NOTHING = ("nothing to commit", "nothing added to commit", "no changes added to commit")
 
 
@@ -52,7 +54,7 @@ class Person:
             said = (done.stdout + done.stderr).decode("utf-8", "replace")
             if done.returncode == 0 or any(each in said for each in NOTHING):
                 return
-            refused = "index.lock" in said or "cannot lock ref" in said
+            refused = any(each in said for each in REFUSED)
             assert refused, f"git {words}: {said}"
             assert time.monotonic() < deadline, said
 

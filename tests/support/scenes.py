@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import io
@@ -50,6 +51,7 @@ class Shifted(SystemClock):
 def _template(identities: tuple[str, ...]) -> Path:
     """Make a home once; every scene is a copy of it."""
     folder = Path(tempfile.mkdtemp(prefix="reflector-scene-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for name in identities:
         birth.init(context(str(folder / "home"), name))
     return folder

@@ -119,10 +119,10 @@ def test_a_compaction_needs_a_conversation_that_is_known(scene):
     with pytest.raises(NotFoundError, match="nowhere"):
         mark_compaction(scene.context(), "jsonl/nowhere", "b")
     scene.says("Hello.", "Yes.")
-    for boundary in ("", "", "b"):
+    for boundary in ("", "", "b", "b\udcff"):
         mark_compaction(scene.context(), "jsonl/talk", boundary)
     found = rows(scene.repo.parent / "state.db", "SELECT record FROM boundaries ORDER BY record")
-    assert [row["record"] for row in found] == ["b", "event-2026-11-30T12:00:00.000Z"]
+    assert [row["record"] for row in found] == ["b", "b?", "event-2026-11-30T12:00:00.000Z"]
 
 
 def test_every_decision_is_said_in_words(scene):
