@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from reflector.runtime.settings import KEYS
-from reflector.surface.cli.main import COMMANDS
+from reflector.surface.cli.commands import COMMANDS, Group
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -23,7 +23,12 @@ def settings() -> str:
 def commands() -> str:
     """Return the table of commands."""
     rows = ["| command | what it does |", "|---|---|"]
-    rows += [f"| `reflector {name}` | {says} |" for name, (_, says) in COMMANDS.items()]
+    for name, entry in COMMANDS.items():
+        if isinstance(entry, Group):
+            inner = entry.commands.items()
+            rows += [f"| `reflector {name} {each}` | {says} |" for each, (_, says) in inner]
+        else:
+            rows.append(f"| `reflector {name}` | {entry[1]} |")
     return "\n".join(rows)
 
 

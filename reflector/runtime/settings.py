@@ -57,6 +57,7 @@ KEYS: tuple[Key, ...] = (
     Key("snapshot.max_bytes", 131_072, "Bytes of one conversation that one run reads.", least=1),
     Key("run.max_bytes", 262_144, "Bytes of all conversations that one run reads.", least=1),
     Key("run.timeout_minutes", 30, "Minutes after which a run is stopped.", least=1),
+    Key("merge", "auto", "Whether a person approves each merge.", choices=("auto", "review")),
     Key("journal.exclude", (), "Folders whose conversations are never recorded (patterns)."),
     Key("journal.headless", True, "Whether sessions without a person are recorded."),  # noqa: FBT003 - a default
     Key("reflection.enabled", True, "Whether automatic reflections start."),  # noqa: FBT003 - a default
@@ -70,6 +71,10 @@ KEYS: tuple[Key, ...] = (
     Key("day.max_cost_usd", 2.0, "Dollars a day for everything that calls a model."),
     Key("supervisor.max_runs", 2, "Runs of all identities at once on this machine.", least=1),
     Key("journal.keep_days", 365, "Days after which journal text is aged out; 0 keeps it."),
+    Key("short_memory.enabled", True, "Whether MEMORY.md files are shown to agents."),  # noqa: FBT003 - a default
+    Key("notice", True, "Whether a session begins with what was learned."),  # noqa: FBT003 - a default
+    Key("push.enabled", False, "Whether merges are pushed to `push.remote`."),  # noqa: FBT003 - a default
+    Key("push.remote", "", "The URL of your own repository that mirrors the memory."),
     Key("prompt.budget_tokens", 2000, "Estimated tokens of the compiled block.", least=300),
     Key("prompt.max_chars", 8000, "Characters of the compiled block.", least=1200),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 2
+VERSION = 3
 
 FIRST = """
 CREATE TABLE conversations (
@@ -168,5 +168,22 @@ CREATE TABLE silences (
 CREATE INDEX silences_of_conversation ON silences (conversation);
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST, SECOND)
+THIRD = """
+CREATE TABLE unwanted (
+  id INTEGER PRIMARY KEY,
+  run TEXT NOT NULL,
+  path TEXT NOT NULL,
+  line TEXT NOT NULL,
+  why TEXT NOT NULL CHECK (why IN ('undone', 'rejected')),
+  at TEXT NOT NULL
+) STRICT;
+CREATE INDEX unwanted_lines ON unwanted (line);
+CREATE TABLE rewritten (
+  old TEXT PRIMARY KEY,
+  new TEXT NOT NULL,
+  at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD)
 """`MIGRATIONS[n]` brings a database from version n to n + 1. Forward only."""

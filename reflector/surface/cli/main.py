@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn, Protocol, cast
 
@@ -13,31 +13,11 @@ from reflector import __version__
 from reflector.core.errors import ReflectorError, UsageError
 from reflector.store.disk import unusable
 from reflector.surface.cli import streams
+from reflector.surface.cli.commands import COMMANDS, Entry, Group
 from reflector.surface.cli.output import Output, stdout_output
 
 BUG = 70
 INTERRUPTED = 130
-
-COMMANDS: dict[str, tuple[str, str]] = {
-    "init": ("init", "make the memory of an identity, with its seed documents"),
-    "reflect": ("reflect", "learn from transcripts: ingest, reflect, validate, merge"),
-    "ingest": ("ingest", "journal transcripts only; nothing is reflected on"),
-    "pause": ("pause", "stop recording, for good or for a time"),
-    "resume": ("resume", "go on recording"),
-    "status": ("status", "health at a glance"),
-    "runs": ("runs", "the run ledger, newest first"),
-    "show": ("show", "what one run read and changed"),
-    "undo": ("undo", "take one run's merge back by a new commit"),
-    "retry": ("retry", "read what one run read again; moves no cursor"),
-    "park": ("park", "the circuit breaker: show or clear it"),
-    "sweep": ("sweep", "remove what killed runs left behind"),
-    "event": ("event", "tell that something happened: what embedders and hooks call"),
-    "supervise": ("supervise", "the long-lived supervisor of all identities"),
-    "prompt": ("prompt", "the compiled memory block, as an agent gets it"),
-    "config": ("config", "the settings and where they come from"),
-    "doctor": ("doctor", "look for trouble and say what to do"),
-}
-"""Command name → (module in this package, what it does). Modules are imported when chosen."""
 
 
 class Command(Protocol):
@@ -97,10 +77,10 @@ def _run(argv: Sequence[str], out: Output) -> int:
         args = parser.parse_args(argv)
     except SystemExit as end:  # help was asked for and given
         return int(end.code or 0)
-    if args.command is None:
-        parser.print_help()
+    if args.module is None:
+        (args.group or parser).print_help()
         return 0
-    return _command(args.command).run(args, out)
+    return _module(args.module).run(args, out)
 
 
 def _bug(out: Output) -> int:
@@ -126,27 +106,41 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         epilog="`reflector COMMAND --help` explains a command.",
         allow_abbrev=False,
     )
+    parser.set_defaults(module=None, group=None)
     parser.add_argument("--version", "-V", action="version", version=f"reflector {__version__}")
-    chosen = next((word for word in argv if word in COMMANDS), None)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    # Seventeen parsers that nobody asks anything cost more than the command itself.
-    for name in [chosen] if chosen else COMMANDS:
-        says = COMMANDS[name][1]
+    words = [word for word in argv if not word.startswith("-")]
+    _add(commands, COMMANDS, words)
+    return parser
+
+
+def _add(
+    commands: argparse._SubParsersAction[_Parser], table: Mapping[str, Entry], words: Sequence[str]
+) -> None:
+    """Add the command that the words choose; all of them when they choose none."""
+    chosen = next((word for word in words if word in table), None)
+    # Dozens of parsers that nobody asks anything cost more than the command itself.
+    for name in [chosen] if chosen else table:
+        entry = table[name]
+        says = entry.says if isinstance(entry, Group) else entry[1]
         command = commands.add_parser(name, help=says, description=_sentence(says))
-        command.set_defaults(json=False)
         command.allow_abbrev = False
+        if isinstance(entry, Group):
+            command.set_defaults(module=None, group=command)
+            inner = command.add_subparsers(metavar="COMMAND", title="commands")
+            _add(inner, entry.commands, words[words.index(name) + 1 :] if chosen else ())
+            continue
+        command.set_defaults(json=False, module=entry[0])
         command.add_argument("--home", metavar="DIR", help="the Reflector home")
         command.add_argument("--identity", metavar="NAME", help="whose memory")
         command.add_argument("--json", action="store_true", help="print one JSON object")
         if name == chosen:
-            _command(name).configure(command)
-    return parser
+            _module(entry[0]).configure(command)
 
 
 def _sentence(says: str) -> str:
     return says[0].upper() + says[1:] + "."
 
 
-def _command(name: str) -> Command:
-    module = COMMANDS[name][0]
-    return cast("Command", importlib.import_module(f"reflector.surface.cli.{module}"))
+def _module(name: str) -> Command:
+    return cast("Command", importlib.import_module(f"reflector.surface.cli.{name}"))
