@@ -35,12 +35,33 @@ class PayloadConversation:
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """Where a model is asked, and what it may use. Unused by an engine without a model.
+
+    `base_url` "" is the provider's own; `fallback` are models tried in order when `model` refuses
+    or is not there; `idle_seconds` without a byte end a request; `temperature` None sends none.
+    """
+
+    model: str = ""
+    base_url: str = ""
+    keyless: bool = False
+    fallback: Sequence[str] = ()
+    temperature: float | None = None
+    idle_seconds: float = 120
+    most_output_tokens: int = 16_000
+    most_turns: int = 60
+    most_tokens: int = 400_000
+    most_cost_usd: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """What an engine is asked to do.
 
     `worktree` is the only folder it may write, `today` the local date (ISO 8601), `focus` what the
     person asked to look at ("" = nothing in particular), `unwanted` lines that a person undid or
-    rejected and that must not be written again.
+    rejected and that must not be written again. `prompt` is what a model is told before anything
+    else, `opening` the first message of the run.
     """
 
     run_id: str
@@ -52,6 +73,8 @@ class Task:
     conversations: Sequence[PayloadConversation]
     unwanted: Sequence[str] = ()
     prompt: str = ""
+    opening: str = ""
+    route: Route = field(default_factory=Route)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -38,6 +39,20 @@ class Folder:
             handle = os.open(name, flags, 0o644, dir_fd=parent)
         with os.fdopen(handle, "wb") as file:
             file.write(raw)
+
+    def remove(self, path: str) -> None:
+        """Remove a file. Raises OSError when it is not there or is a folder."""
+        with self._parent(path, make=False) as (parent, name):
+            os.unlink(name, dir_fd=parent)
+
+    def files(self) -> Iterator[str]:
+        """Yield the paths of all regular files, sorted by folder; git's own are left out."""
+        for above, folders, names in os.walk(self.root):
+            folders[:] = sorted(name for name in folders if not name.startswith(".git"))
+            for name in sorted(names):
+                place = os.path.join(above, name)  # noqa: PTH118 - the walk gives text
+                if name != ".git" and stat.S_ISREG(os.lstat(place).st_mode):
+                    yield os.path.relpath(place, self.root).replace(os.sep, "/")
 
     def _parent(self, path: str, *, make: bool) -> _Parent:
         return _Parent(self.root, path, make=make)

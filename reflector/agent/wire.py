@@ -1,0 +1,128 @@
+"""One request to a Messages API: streamed, tried again where that can help, its faults named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import anthropic
+from anthropic import Anthropic, APIConnectionError, APIStatusError, APITimeoutError, Timeout
+from anthropic.types import Message
+
+from reflector.agent.engine import Route
+from reflector.core.ambient import Ambient
+from reflector.core.errors import ReflectorError
+
+TRIES = 4
+_FIRST_WAIT = 1.0
+_LONGEST_WAIT = 60.0
+_CONNECT_SECONDS = 10.0
+_TOO_LONG = re.compile(
+    r"too long|context (?:window|length)|maximum context|exceeds? .*tokens", re.IGNORECASE
+)
+_MONEY = re.compile(r"credit balance|billing|quota|insufficient", re.IGNORECASE)
+_BY_STATUS: Final[Mapping[int, str]] = {
+    401: "auth",
+    402: "quota",
+    403: "auth",
+    404: "model_not_found",
+    408: "overloaded",
+    409: "overloaded",
+    413: "context_overflow",
+    429: "overloaded",
+}
+
+
+class ProviderError(ReflectorError):
+    """The server did not answer. `reason` is a value of `core.run.Reason`."""
+
+    code = "provider"
+
+    def __init__(self, reason: str, message: str) -> None:
+        """Name why, in the closed vocabulary of runs."""
+        super().__init__(message)
+        self.reason = reason
+
+
+class Wire:
+    """The way to one server."""
+
+    def __init__(self, route: Route, ambient: Ambient) -> None:
+        """Prepare the client; nothing is sent. Credentials come from the environment."""
+        self._route = route
+        self._ambient = ambient
+        self._client = Anthropic(
+            # A local server wants no key, and the library insists on one.
+            api_key="none" if route.keyless else None,
+            base_url=route.base_url or None,
+            max_retries=0,
+            timeout=Timeout(route.idle_seconds, connect=_CONNECT_SECONDS),
+        )
+
+    def ask(self, model: str, request: Mapping[str, Any]) -> Message:
+        """Send one request and return the whole answer. Raises ProviderError."""
+        for attempt in range(TRIES):
+            try:
+                return self._streamed(model, request)
+            except (anthropic.AnthropicError, ProviderError, TypeError, ValueError) as error:
+                fault = fault_of(error)
+                if fault.reason != "overloaded" or attempt == TRIES - 1:
+                    raise fault from error
+                self._ambient.clock.sleep(self._wait(attempt, error))
+        raise AssertionError
+
+    def _streamed(self, model: str, request: Mapping[str, Any]) -> Message:
+        heat = self._route.temperature
+        with self._client.messages.stream(
+            model=model,
+            max_tokens=self._route.most_output_tokens,
+            extra_body=None if heat is None else {"temperature": heat},
+            **request,
+        ) as stream:
+            message = stream.get_final_message()
+        if message.stop_reason is None:
+            raise ProviderError("overloaded", "The answer broke off.")
+        return message
+
+    def _wait(self, attempt: int, error: Exception) -> float:
+        """Return the seconds to wait: what the server asks, else doubling, with jitter."""
+        wait: float = _FIRST_WAIT * 2**attempt
+        if isinstance(error, APIStatusError):
+            asked = error.response.headers.get("retry-after", "")
+            wait = float(asked) if re.fullmatch(r"\d{1,4}(\.\d+)?", asked) else wait
+        chance = int(self._ambient.chance.hex(8), 16) / 2**32
+        return min(wait * (0.75 + chance / 2), _LONGEST_WAIT)
+
+
+def fault_of(error: Exception) -> ProviderError:
+    """Name an error of the library in the closed vocabulary of runs."""
+    if isinstance(error, ProviderError):
+        return error
+    if isinstance(error, APITimeoutError):
+        return ProviderError("overloaded", "The server was silent for too long.")
+    if isinstance(error, APIConnectionError):
+        return ProviderError("overloaded", f"The server cannot be reached: {_cause(error)}.")
+    if isinstance(error, APIStatusError):
+        reason = _reason(error)
+        return ProviderError(reason, f"The server answered {error.status_code}: {error.message}")
+    if isinstance(error, TypeError) and "auth" in str(error).lower():
+        return ProviderError("auth", "No credentials: set ANTHROPIC_API_KEY, or engine.base_url.")
+    return ProviderError("engine_error", f"{type(error).__name__}: {error}")
+
+
+def _reason(error: APIStatusError) -> str:
+    text, status = str(error.message), error.status_code
+    if "overloaded" in (error.type or ""):  # also inside a stream that began with 200
+        return "overloaded"
+    if status in (400, 403, 429) and _MONEY.search(text):
+        return "quota"
+    if status == 400 and _TOO_LONG.search(text):
+        return "context_overflow"
+    if status >= 500 or (error.type or "") in ("api_error", "rate_limit_error", "timeout_error"):
+        return "overloaded"
+    return _BY_STATUS.get(status, "engine_error")
+
+
+def _cause(error: Exception) -> str:
+    return str(error.__cause__ or error) or type(error).__name__
