@@ -4,5 +4,8 @@ from __future__ import annotations
 
 from reflector.core.schedule import Engine
 
-ABILITIES = {"rules": Engine("rules", can_dream=False, calls_model=False)}
+ABILITIES = {
+    "rules": Engine("rules", can_dream=False, calls_model=False),
+    "anthropic": Engine("anthropic"),
+}
 """By engine name. `rules` reads what was said in so many words: it has nothing to dream of."""

@@ -1,14 +1,23 @@
-"""Which engines there are."""
+"""Which engines there are. Only the chosen one is imported."""
 
 from __future__ import annotations
 
 from reflector.agent.engine import Engine
-from reflector.agent.rules import RulesEngine
+from reflector.core.ambient import Ambient
 from reflector.core.errors import UsageError
 
 
-def engine(name: str) -> Engine:
+def engine(name: str, ambient: Ambient) -> Engine:
     """Return the engine of that name. Raises UsageError when there is none."""
-    if name != RulesEngine.name:
-        raise UsageError(f"There is no engine {name!r}.", hint="The only engine is 'rules'.")
-    return RulesEngine()
+    match name:
+        case "rules":
+            from reflector.agent.rules import RulesEngine  # noqa: PLC0415 - only the chosen one
+
+            return RulesEngine()
+        case "anthropic":
+            from reflector.agent.anthropic_engine import AnthropicEngine  # noqa: PLC0415
+
+            return AnthropicEngine(ambient)
+        case _:
+            there = "There are 'rules' and 'anthropic'."
+            raise UsageError(f"There is no engine {name!r}.", hint=there)

@@ -16,7 +16,10 @@ import yaml
 from reflector.core.errors import NotFoundError
 
 # The elements that our own templates open and close around foreign text.
-_OWN_TAG = re.compile(r"<(?=/?(?:conversations|focus|do_not_write)\b)", re.IGNORECASE)
+_OWN_TAG = re.compile(
+    r"<(?=/?(?:conversations|focus|do_not_write|memory_tree|system_documents|transcript)\b)",
+    re.IGNORECASE,
+)
 _HEADER = re.compile(r"---\n(.*?\n)---\n", re.DOTALL)
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _SEEDS = "seeds/"
@@ -61,6 +64,27 @@ class PromptContext:
     conversations: Sequence[PromptConversation]
     unwanted: Sequence[str]
     target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningDocument:
+    """A document as the first message shows it; `size` in bytes, `text` for those shown whole."""
+
+    path: str
+    size: int
+    description: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningContext:
+    """What the first message of a run shows. `rest` says that the transcript goes on."""
+
+    tree: Sequence[OpeningDocument]
+    system: Sequence[OpeningDocument]
+    transcript: str
+    lines: int
+    rest: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +161,10 @@ class Words:
         persona, template = self._PIPELINES[pipeline]
         return self._render(template, {"persona": self.persona(persona).text} | _values(context))
 
+    def opening(self, context: OpeningContext) -> str:
+        """Render the first message to a model: the memory as it is, and what happened."""
+        return self._render("model/opening.md", _values(context))
+
     def preface(self, context: PrefaceContext) -> str:
         """Render the preface of the compiled block."""
         return self._render("model/preface.md", _values(context))
@@ -194,7 +222,9 @@ def _sections(text: str) -> dict[str, str]:
     return {heading: "\n".join(body).strip() for heading, body in found.items()}
 
 
-def _values(context: SeedContext | PromptContext | PrefaceContext) -> dict[str, object]:
+def _values(
+    context: SeedContext | PromptContext | OpeningContext | PrefaceContext,
+) -> dict[str, object]:
     # Not `asdict`: it would turn the conversations inside into dictionaries as well.
     return {field.name: getattr(context, field.name) for field in fields(context)}
 

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
-from reflector.agent.engine import Finish, Task, Update
+from reflector.agent.engine import Finish, Route, Task, Update
 from reflector.agent.registry import engine
 from reflector.core.ambient import Ambient, system
 from reflector.core.errors import DocumentError, GitError, ReflectorError
@@ -94,7 +94,8 @@ def main(run_folder: Path) -> int:
 def work(payload: Payload, run_folder: Path) -> tuple[Finish, str]:
     """Let the engine do the task; its own failure becomes a finish, never a crash."""
     worktree = worktree_of(payload)
-    commit = WorktreeCommit(payload, worktree, system())
+    ambient = system()
+    commit = WorktreeCommit(payload, worktree, ambient)
     task = Task(
         run_id=payload.run_id,
         pipeline=payload.pipeline,
@@ -105,9 +106,13 @@ def work(payload: Payload, run_folder: Path) -> tuple[Finish, str]:
         conversations=payload.conversations,
         unwanted=payload.unwanted,
         prompt=(run_folder / "prompt.md").read_text("utf-8"),
+        opening=(run_folder / "opening.md").read_text("utf-8") if payload.route else "",
+        route=payload.route or Route(),
     )
     try:
-        finish = engine(payload.engine).run(task, commit, lambda line: _say(f"progress {line}"))
+        finish = engine(payload.engine, ambient).run(
+            task, commit, lambda line: _say(f"progress {line}")
+        )
     except GitError as error:
         finish = _failed("disk_full" if error.disk_full else "git_failed", error)
     except ReflectorError as error:

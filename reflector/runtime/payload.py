@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from reflector.agent.engine import PayloadConversation, PayloadEntry
+from reflector.agent.engine import PayloadConversation, PayloadEntry, Route
 from reflector.core.capture import shorten
 from reflector.core.entry import Entry, Kind
 from reflector.core.redact import redact, redact_record
@@ -24,7 +24,7 @@ class Payload:
     """Everything a child needs to know, in one file.
 
     `user_entries` are the ids that may serve as evidence; `base` and `branch` are what the child
-    must find in its worktree.
+    must find in its worktree. `route` is None for an engine without a model.
     """
 
     run_id: str
@@ -41,6 +41,7 @@ class Payload:
     unwanted: tuple[str, ...]
     user_entries: tuple[str, ...]
     conversations: tuple[PayloadConversation, ...]
+    route: Route | None = None
 
     def write(self, path: Path) -> None:
         """Write the payload as one JSON file."""
@@ -57,8 +58,15 @@ def read(path: Path) -> Payload:
         )
         for each in fields.pop("conversations")
     )
+    way = fields.pop("route")
     unwanted, user = tuple(fields.pop("unwanted")), tuple(fields.pop("user_entries"))
-    return Payload(conversations=conversations, unwanted=unwanted, user_entries=user, **fields)
+    return Payload(
+        conversations=conversations,
+        unwanted=unwanted,
+        user_entries=user,
+        route=Route(**way) if way else None,
+        **fields,
+    )
 
 
 def conversation(

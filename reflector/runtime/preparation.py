@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from reflector.agent.engine import PayloadConversation
+from reflector.agent.abilities import ABILITIES
+from reflector.agent.engine import PayloadConversation, Route
 from reflector.core.run import Run
 from reflector.pipelines.prompts import PromptContext, PromptConversation, Words
+from reflector.runtime.opening import opening
 from reflector.runtime.payload import Payload, conversation, user_entries
+from reflector.runtime.routing import route
 from reflector.runtime.wiring import Context, data_folder
 from reflector.store import journal
 from reflector.store.state import State
+from reflector.vcs.reads import Reads
 from reflector.vcs.worktree import Worktree
 
 
@@ -18,7 +22,17 @@ def prepare(context: Context, state: State, run: Run, place: Worktree) -> Payloa
     folder = context.agent.run(run.id)
     payload.write(folder / "payload.json")
     (folder / "prompt.md").write_text(_prompt(context, run, payload), "utf-8")
+    if payload.route is not None:
+        with Reads(context.agent.repo) as reads:
+            first = opening(reads.tree(place.base), payload.conversations)
+        (folder / "opening.md").write_bytes(first.encode("utf-8", "replace"))
     return payload
+
+
+def _route(context: Context, run: Run) -> Route | None:
+    if not ABILITIES[run.request.engine].calls_model:
+        return None
+    return route(context.settings, context.environ, run.request.model)
 
 
 def assemble(context: Context, state: State, run: Run, place: Worktree) -> Payload:
@@ -47,6 +61,7 @@ def assemble(context: Context, state: State, run: Run, place: Worktree) -> Paylo
         unwanted=(),
         user_entries=tuple(user),
         conversations=tuple(parts),
+        route=_route(context, run),
     )
 
 

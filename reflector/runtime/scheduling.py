@@ -72,7 +72,8 @@ def engine_of(settings: Settings) -> Engine:
 
 def route_settings(settings: Settings) -> str:
     """Return the fingerprint of the settings that a fatal failure may come from."""
-    return park.settings_fingerprint({"engine.name": settings.text("engine.name")})
+    names = ("engine.name", "engine.model", "engine.base_url")
+    return park.settings_fingerprint({name: settings.text(name) for name in names})
 
 
 class Scheduler:

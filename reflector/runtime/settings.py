@@ -53,9 +53,16 @@ class Key:
 
 
 KEYS: tuple[Key, ...] = (
-    Key("engine.name", "rules", "Who writes the reflections.", choices=("rules",)),
+    Key("engine.name", "rules", "Who writes the reflections.", choices=("rules", "anthropic")),
+    Key("engine.model", "", "The model that the engine asks; empty takes the engine's own."),
+    Key("engine.base_url", "", "The address of a server that speaks the Messages API."),
+    Key("models.fallback", (), "Models tried in order when the first refuses or is not there."),
+    Key("models.temperature", "", "The sampling temperature; empty sends none."),
     Key("snapshot.max_bytes", 131_072, "Bytes of one conversation that one run reads.", least=1),
     Key("run.max_bytes", 262_144, "Bytes of all conversations that one run reads.", least=1),
+    Key("run.max_tokens", 400_000, "Tokens that one run may use.", least=1),
+    Key("run.max_turns", 60, "Requests that one run may make.", least=1),
+    Key("run.max_cost_usd", 0.5, "Dollars that one run may cost."),
     Key("run.timeout_minutes", 30, "Minutes after which a run is stopped.", least=1),
     Key("merge", "auto", "Whether a person approves each merge.", choices=("auto", "review")),
     Key("journal.exclude", (), "Folders whose conversations are never recorded (patterns)."),

@@ -18,6 +18,7 @@ from reflector.runtime.judgement import judge
 from reflector.runtime.launch import Ended, Listening, environment, run_child
 from reflector.runtime.payload import Payload
 from reflector.runtime.preparation import prepare
+from reflector.runtime.routing import credentials
 from reflector.runtime.trouble import settlement_of
 from reflector.store import reservations
 from reflector.store.state import State
@@ -154,12 +155,14 @@ class _Work:
                     heartbeat_at=now,
                 )
 
+        context = self.bench.context
+        plain = environment(self.folder, self._worktree.path, payload.agent_id, self.run.id)
         ended = run_child(
             self.bench.child,
             self.folder,
-            environment(self.folder, self._worktree.path, payload.agent_id, self.run.id),
+            plain | credentials(payload.engine, context.settings, context.environ),
             clock,
-            self.bench.context.settings.number("run.timeout_minutes") * 60,
+            context.settings.number("run.timeout_minutes") * 60,
             Listening(started, watch.progress, heartbeat, watch.stop),
         )
         if ended.how == "stopped":

@@ -20,8 +20,8 @@ _spent = {"engine": 0.0, "commit": 0.0}
 
 
 class _Timed:
-    def __init__(self, name: str) -> None:
-        self._engine: Any = engine(name)
+    def __init__(self, *given: Any) -> None:
+        self._engine: Any = engine(*given)
 
     def run(self, *given: Any) -> Any:
         began = time.monotonic()

@@ -8,10 +8,11 @@ assistant message is answered in the next one. What does not hold is kept in `vi
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from typing import Any
@@ -154,7 +155,8 @@ class Handler(BaseHTTPRequestHandler):
         elif reply.fault == "garbage":
             self._send(reply, b"<html>not this</html>", "text/html")
         else:
-            self._stream(list(_events(reply, body["model"], number)), reply)
+            named = replace(reply, content=_named(reply.content, body))
+            self._stream(list(_events(named, body["model"], number)), reply)
 
     def _send(self, reply: Reply, raw: bytes, kind: str = "application/json") -> None:
         self.send_response(reply.status)
@@ -181,9 +183,20 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
 
+def _named(content: Sequence[Block], request: Block) -> Sequence[Block]:
+    """Put the ids of user entries, as the first message shows them, for `$ENTRY1`, `$ENTRY2`, …"""
+    text = json.dumps(list(content))
+    first = request["messages"][0]["content"][0]["text"]
+    entries = re.findall(r"^\[entry (\S+)\] user", first, re.MULTILINE)
+    for number in range(len(entries), 0, -1):
+        text = text.replace(f"$ENTRY{number}", entries[number - 1])
+    named: Sequence[Block] = json.loads(text)
+    return named
+
+
 def _events(reply: Reply, model: str, number: int) -> Iterator[Block]:
     usage = {"input_tokens": 100, "output_tokens": 20} | dict(reply.usage)
-    message = {
+    message: Block = {
         "id": f"msg_{number}",
         "type": "message",
         "role": "assistant",
