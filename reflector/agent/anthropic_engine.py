@@ -11,7 +11,8 @@ from anthropic.types import Message
 
 from reflector.agent.engine import Commit, Finish, Route, Task, Usage
 from reflector.agent.folder import Folder
-from reflector.agent.prices import Tokens, add
+from reflector.agent.prices import add
+from reflector.agent.recorded import Asks, Recorded, used
 from reflector.agent.talk import Block, Talk, result
 from reflector.agent.toolbox import Answer, Toolbox
 from reflector.agent.transcript import render
@@ -39,7 +40,10 @@ class AnthropicEngine:
         box = Toolbox(Folder(task.worktree), render(task.conversations), commit)
         talk = Talk(task.prompt, box.definitions())
         talk.say(task.opening)
-        run = _Run(task.route, box, talk, Wire(task.route, self._ambient), progress)
+        wire: Asks = Wire(task.route, self._ambient)
+        if task.record is not None:
+            wire = Recorded(wire, task.pipeline, task.record, self._ambient.clock)
+        run = _Run(task.route, box, talk, wire, progress)
         return run.to_its_end()
 
 
@@ -56,7 +60,7 @@ class _Run:
     route: Route
     box: Toolbox
     talk: Talk
-    wire: Wire
+    wire: Asks
     progress: Callable[[str], None]
     usage: Usage = field(default_factory=Usage)
     tokens: int = 0
@@ -134,13 +138,7 @@ class _Run:
         return True
 
     def _count(self, model: str, message: Message) -> None:
-        used = message.usage
-        tokens = Tokens(
-            used.input_tokens or 0,
-            used.output_tokens or 0,
-            used.cache_read_input_tokens or 0,
-            used.cache_creation_input_tokens or 0,
-        )
+        tokens = used(message)
         self.tokens += tokens.all
         self.usage = add(self.usage, model, tokens)
 

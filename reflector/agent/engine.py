@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -55,13 +55,36 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One call of a model, whether or not anything came of it.
+
+    `name` is `<pipeline>.<what>`, `tokens` what it used by kind, `tools` the calls it answered
+    with, `error` the reason it failed for; `asked` and `answered` are the new parts of the talk.
+    """
+
+    name: str
+    model: str
+    elapsed_ms: int
+    tokens: Mapping[str, int]
+    tools: Sequence[str] = ()
+    error: str = ""
+    detail: str = ""
+    asked: object = None
+    answered: object = None
+
+
+Record = Callable[[Step], None]
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """What an engine is asked to do.
 
     `worktree` is the only folder it may write, `today` the local date (ISO 8601), `focus` what the
     person asked to look at ("" = nothing in particular), `unwanted` lines that a person undid or
     rejected and that must not be written again. `prompt` is what a model is told before anything
-    else, `opening` the first message of the run.
+    else, `opening` the first message of the run. `record` is told every call of a model; None
+    when nobody wants to know.
     """
 
     run_id: str
@@ -75,6 +98,7 @@ class Task:
     prompt: str = ""
     opening: str = ""
     route: Route = field(default_factory=Route)
+    record: Record | None = None
 
 
 @dataclass(frozen=True, slots=True)

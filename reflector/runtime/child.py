@@ -22,6 +22,7 @@ from reflector.runtime import payload as payloads
 from reflector.runtime.judgement import judge, scope_of
 from reflector.runtime.payload import Payload
 from reflector.runtime.processes import die_with_parent
+from reflector.runtime.steps import StepLog
 from reflector.store.disk import unusable, write_atomic
 from reflector.vcs.port import Identity
 from reflector.vcs.worktree import Worktree
@@ -108,6 +109,7 @@ def work(payload: Payload, run_folder: Path) -> tuple[Finish, str]:
         prompt=(run_folder / "prompt.md").read_text("utf-8"),
         opening=(run_folder / "opening.md").read_text("utf-8") if payload.route else "",
         route=payload.route or Route(),
+        record=StepLog(run_folder / "out", ambient) if payload.log_steps else None,
     )
     try:
         finish = engine(payload.engine, ambient).run(

@@ -42,6 +42,7 @@ class Payload:
     user_entries: tuple[str, ...]
     conversations: tuple[PayloadConversation, ...]
     route: Route | None = None
+    log_steps: bool = True
 
     def write(self, path: Path) -> None:
         """Write the payload as one JSON file."""

@@ -29,8 +29,13 @@ def prepare(context: Context, state: State, run: Run, place: Worktree) -> Payloa
     return payload
 
 
+def _calls_model(engine: str) -> bool:
+    known = ABILITIES.get(engine)
+    return known is not None and known.calls_model
+
+
 def _route(context: Context, run: Run) -> Route | None:
-    if not ABILITIES[run.request.engine].calls_model:
+    if not _calls_model(run.request.engine):
         return None
     return route(context.settings, context.environ, run.request.model)
 
@@ -62,6 +67,7 @@ def assemble(context: Context, state: State, run: Run, place: Worktree) -> Paylo
         user_entries=tuple(user),
         conversations=tuple(parts),
         route=_route(context, run),
+        log_steps=context.settings.flag("log.steps"),
     )
 
 

@@ -82,6 +82,7 @@ KEYS: tuple[Key, ...] = (
     Key("notice", True, "Whether a session begins with what was learned."),  # noqa: FBT003 - a default
     Key("push.enabled", False, "Whether merges are pushed to `push.remote`."),  # noqa: FBT003 - a default
     Key("push.remote", "", "The URL of your own repository that mirrors the memory."),
+    Key("log.steps", True, "Whether every call of a model leaves a record in its run."),  # noqa: FBT003 - a default
     Key("prompt.budget_tokens", 2000, "Estimated tokens of the compiled block.", least=300),
     Key("prompt.max_chars", 8000, "Characters of the compiled block.", least=1200),
 )

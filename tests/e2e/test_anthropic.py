@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import Cli, git
-from tests.support.messages_server import Reply, Script, calls, fails, serving
+from tests.support.messages_server import Reply, Script, calls, fails, says, serving
 from tests.support.transcripts import conversation
 
 pytestmark = pytest.mark.slow
@@ -125,3 +125,37 @@ def test_nobody_listening_is_no_crash(cli):
     talk = conversation(cli.home.parent / "talk.jsonl", "I prefer pytest.", "Noted.")
     done = cli("reflect", talk, "--json")
     assert (done.code, done.json["run"]["reason"]) == (1, "overloaded")
+
+
+def test_every_call_of_a_model_leaves_a_record_that_show_prints(cli):
+    done, _ = reflect(cli, *learns())
+    shown = cli("show", done.json["run"]["id"], "--steps", "--json").json
+    tools = [each["tools"] for each in shown["steps"]]
+    assert tools == [["read"], ["insert", "diff"], ["commit"], ["finish"]]
+    assert all(each["tokens"]["read"] == 100 for each in shown["steps"])
+    text = cli("show", done.json["run"]["id"], "--steps").out
+    assert "reflection.turn" in text
+    assert "insert, diff" in text
+
+
+def test_a_record_is_kept_also_when_nothing_came_of_it(cli):
+    done, _ = reflect(cli, fails(401, "authentication_error", f"bad key {KEY}"))
+    (step,) = cli("show", done.json["run"]["id"], "--steps", "--json").json["steps"]
+    assert step["error"] == "auth"
+    assert KEY not in step["detail"]
+
+
+def test_the_preflight_asks_one_word_and_says_what_is_wrong(cli):
+    script = Script([says("Yes.")])
+    with serving(script) as url:
+        (cli.home / "config.toml").write_text(f'[engine]\nbase_url = "{url}"\n', "utf-8")
+        good = cli("doctor", "--engine", "anthropic", "--json")
+    assert [each["ok"] for each in good.json["checks"] if each["name"] == "engine"] == [True]
+    assert script.requests[0]["max_tokens"] == 16
+    script = Script([fails(404, "not_found_error", "model: none")])
+    with serving(script) as url:
+        (cli.home / "config.toml").write_text(f'[engine]\nbase_url = "{url}"\n', "utf-8")
+        bad = cli("doctor", "--engine", "anthropic", "--json")
+    (check,) = [each for each in bad.json["checks"] if each["name"] == "engine"]
+    assert not check["ok"]
+    assert "engine.model" in check["hint"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from reflector.runtime.doctor import doctor
+from reflector.runtime.preflight import preflight
 from reflector.runtime.repair import repair
 from reflector.runtime.wiring import context
 from reflector.surface.cli.output import Output, safe
@@ -13,6 +14,9 @@ from reflector.surface.cli.output import Output, safe
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the repair."""
     parser.add_argument("--fix", action="store_true", help="repair what is provably safe first")
+    parser.add_argument(
+        "--engine", metavar="NAME", choices=["rules", "anthropic"], help="ask its model one word"
+    )
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -22,6 +26,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     for sentence in fixed:
         out.say(f"{out.style('fixed', 'green'):<7}  {safe(sentence)}")
     checks = doctor(found)
+    if args.engine:
+        checks.append(preflight(found, args.engine))
     for each in checks:
         mark = out.style("ok", "green") if each.ok else out.style("trouble", "red")
         out.say(f"{mark:<7}  {safe(each.message)}")

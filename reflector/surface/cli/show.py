@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 from reflector.core.run import Run
+from reflector.runtime import steps
 from reflector.runtime.present import run_json
 from reflector.runtime.supervisor import read_result
 from reflector.runtime.wiring import Context, context
@@ -18,6 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add which run, and how much of it."""
     parser.add_argument("run", metavar="RUN", help="a run id, or its beginning")
     parser.add_argument("--diff", action="store_true", help="show the changed lines")
+    parser.add_argument("--steps", action="store_true", help="show every call of a model")
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -31,8 +34,20 @@ def run(args: argparse.Namespace, out: Output) -> int:
     _text(shown, report, out)
     if args.diff and diff:
         out.say("", *(_coloured(line, out) for line in diff.rstrip("\n").split("\n")))
-    out.object({"run": run_json(shown), "diff": diff, "report": report, "commits": commits})
+    told = list(steps.read(found.agent.run(shown.id))) if args.steps else []
+    out.say(*map(_step, told))
+    body = {"run": run_json(shown), "diff": diff, "report": report, "commits": commits}
+    out.object({**body, "steps": told} if args.steps else body)
     return 0
+
+
+def _step(row: Mapping[str, Any]) -> str:
+    tokens = sum(row["tokens"].values())
+    what = row["error"] or ", ".join(row["tools"]) or "words only"
+    return safe(
+        f"  {row['number']:>3} {row['step']} {row['model']} {row['elapsed_ms']} ms, "
+        f"{tokens} tokens: {what} {row['detail']}".rstrip()
+    )
 
 
 def _evidence(found: Context, shown: Run) -> tuple[str, list[dict[str, Any]]]:
