@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from reflector.core.errors import DocumentError, ReflectorError
 from reflector.memory.document import parse
 from reflector.memory.tree import is_document
+from reflector.runtime.sandbox_probe import outlook
 from reflector.runtime.status import status
 from reflector.runtime.wiring import Context
 from reflector.vcs.glance import documents, glance
@@ -116,11 +117,17 @@ def _problems(context: Context) -> Iterator[Check]:
         yield Check(each.code, ok=False, message=each.message, hint=each.hint)
 
 
+def _sandbox(context: Context) -> Iterator[Check]:
+    found = outlook(context, afresh=True)
+    if not found.refused:  # that it is refused is said among the problems
+        yield Check("sandbox", ok=True, message=found.sentence)
+
+
 def _limits(_context: Context) -> Iterator[Check]:
     yield Check(
         "limits",
         ok=True,
-        message="not in this version: a sandbox, pulling memory from another machine, embeddings",
+        message="not in this version: pulling memory from another machine, embeddings",
     )
 
 
@@ -129,6 +136,7 @@ _CHECKS: dict[str, Callable[[Context], Iterator[Check]]] = {
     "disk": _disk,
     "memory": _memory,
     "state": _state,
+    "sandbox": _sandbox,
     "problems": _problems,
     "limits": _limits,
 }

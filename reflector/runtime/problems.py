@@ -10,6 +10,7 @@ from reflector.core.errors import PausesError
 from reflector.core.park import Parked, Unreadable
 from reflector.core.run import Run
 from reflector.runtime import pauses
+from reflector.runtime.sandbox_probe import Outlook
 from reflector.runtime.wiring import Context
 from reflector.store import reservations, scheduling, sources
 from reflector.store.locks import Lock
@@ -48,6 +49,17 @@ def problems(context: Context, state: State, git: Glance, active: tuple[Run, ...
     found += [_waiting(run) for run in reservations.kept(state.connection)]
     found += [_interrupted(run) for run in active if _abandoned(context, run)]
     return found
+
+
+def refused(sandbox: Outlook) -> Iterator[Problem]:
+    """Yield the problem that no run of the chosen engine can start without its sandbox."""
+    if sandbox.refused:
+        yield Problem(
+            "sandbox_unavailable",
+            f"{sandbox.sentence[:1].upper()}{sandbox.sentence[1:]}.",
+            "Install bubblewrap or mend the cause, then `reflector doctor` tries again; "
+            "or set sandbox = auto.",
+        )
 
 
 def _degraded(path: str, why: str) -> Problem:

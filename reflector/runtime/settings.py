@@ -64,6 +64,12 @@ KEYS: tuple[Key, ...] = (
     Key("run.max_turns", 60, "Requests that one run may make.", least=1),
     Key("run.max_cost_usd", 0.5, "Dollars that one run may cost."),
     Key("run.timeout_minutes", 30, "Minutes after which a run is stopped.", least=1),
+    Key(
+        "sandbox",
+        "auto",
+        "Whether runs that ask a model are confined: where it works, always, or never.",
+        choices=("auto", "required", "off"),
+    ),
     Key("merge", "auto", "Whether a person approves each merge.", choices=("auto", "review")),
     Key("journal.exclude", (), "Folders whose conversations are never recorded (patterns)."),
     Key("journal.headless", True, "Whether sessions without a person are recorded."),  # noqa: FBT003 - a default

@@ -15,8 +15,9 @@ from reflector.runtime import pauses
 from reflector.runtime.parking import park_json
 from reflector.runtime.pauses import Pause
 from reflector.runtime.present import conversation_json, run_json
-from reflector.runtime.problems import Problem, problems
+from reflector.runtime.problems import Problem, problems, refused
 from reflector.runtime.recording import consent, folder_no
+from reflector.runtime.sandbox_probe import Outlook, outlook
 from reflector.runtime.wiring import Context
 from reflector.store import journal, left_out, reservations, scheduling
 from reflector.store.journal import Conversation
@@ -66,6 +67,7 @@ class Status:
     last_runs: tuple[Run, ...]
     conversations: tuple[Conversation, ...]
     redactions: dict[str, int]
+    sandbox: Outlook
     problems: tuple[Problem, ...]
 
     def as_json(self) -> dict[str, Any]:
@@ -96,9 +98,12 @@ class Status:
                 for each in self.problems
             ],
             "engine": {"selected": engine, "why": settings.origins["engine.name"]},
-            "sandbox": "off",
+            "sandbox": self.sandbox.state,
             "pipelines": [self._reflection()],
-            "notices": [{"code": "redacted", "message": line} for line in self.notices()],
+            "notices": [
+                *({"code": "redacted", "message": line} for line in self.notices()),
+                *unconfined(self.sandbox),
+            ],
         }
 
     def notices(self) -> list[str]:
@@ -124,6 +129,12 @@ class Status:
         }
 
 
+def unconfined(found: Outlook) -> list[dict[str, str]]:
+    """Return the notice that a model's runs are not confined although they were to be."""
+    missing = found.state == "unavailable" and not found.refused
+    return [{"code": "not_sandboxed", "message": f"{found.sentence}."}] if missing else []
+
+
 def status(context: Context) -> Status:
     """Look at an identity without changing anything."""
     context.require()
@@ -135,6 +146,7 @@ def status(context: Context) -> Status:
     with context.state() as state:
         connection = state.connection
         active = tuple(reservations.active(connection))
+        sandbox = outlook(context)
         return Status(
             context=context,
             recording=_recording(context, state),
@@ -147,7 +159,8 @@ def status(context: Context) -> Status:
             last_runs=tuple(reservations.recent(connection, _LAST)),
             conversations=tuple(journal.backlog(connection, None, ())),
             redactions=journal.redactions(connection),
-            problems=tuple(problems(context, state, git, active)),
+            sandbox=sandbox,
+            problems=(*problems(context, state, git, active), *refused(sandbox)),
         )
 
 

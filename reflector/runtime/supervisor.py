@@ -12,6 +12,7 @@ from reflector.core.errors import GitError, ReflectorError, StateError
 from reflector.core.run import Outcome, Phase, Reason, Run, Settlement
 from reflector.memory.rules import Verdict
 from reflector.runtime import log as events
+from reflector.runtime import sandbox, sandbox_probe
 from reflector.runtime.bench import Bench, failed, keep, planned, settle
 from reflector.runtime.integration import Validated, integrate, scope, surely
 from reflector.runtime.judgement import judge
@@ -157,10 +158,12 @@ class _Work:
 
         context = self.bench.context
         plain = environment(self.folder, self._worktree.path, payload.agent_id, self.run.id)
+        environ = plain | credentials(payload.engine, context.settings, context.environ)
+        confined = self._confined(payload.engine, environ)
         ended = run_child(
-            self.bench.child,
+            [*confined, *self.bench.child],
             self.folder,
-            plain | credentials(payload.engine, context.settings, context.environ),
+            environ,
             clock,
             context.settings.number("run.timeout_minutes") * 60,
             Listening(started, watch.progress, heartbeat, watch.stop),
@@ -169,7 +172,36 @@ class _Work:
             raise _Settled(
                 Settlement(Outcome.CANCELLED, Reason.INTERRUPTED, "Stopped by a person.")
             )
+        if confined and self.phase is Phase.PROVISIONING:
+            self._sandbox_started()
         return ended
+
+    def _confined(self, engine: str, environ: Mapping[str, str]) -> list[str]:
+        """Return the words that confine the child, none if it needs no sandbox or there is none."""
+        context = self.bench.context
+        if not sandbox_probe.wanted(context, engine):
+            return []
+        found = sandbox_probe.probed(context)
+        if not found.works:
+            if context.settings.text("sandbox") == "required":
+                raise _Settled(failed(Reason.SANDBOX_UNAVAILABLE, f"No sandbox: {found.detail}."))
+            self.bench.log.warning(events.RUN_UNCONFINED, run=self.run.id, why=found.detail)
+            return []
+        repo = context.agent.repo
+        work = sandbox.Work(context.home.path, self.folder, self._worktree.path, repo)
+        sandbox.make_places(work)
+        reservations.note(
+            self.bench.state, self.run.id, self.bench.who.token, self.phase, sandboxed=1
+        )
+        profile = sandbox.engine_profile(sandbox.host_mounts(), work, environ, network=True)
+        return sandbox.arguments(found.program, profile)
+
+    def _sandbox_started(self) -> None:
+        """Settle the run if it was the sandbox that did not start, and have it tried again."""
+        said = last_words(self.folder)
+        if said.startswith("bwrap: "):
+            sandbox_probe.forget(self.bench.context)
+            raise _Settled(failed(Reason.SANDBOX_UNAVAILABLE, said))
 
     def _tip(self) -> str:
         found = worktree.inspect(self.bench.context.agent.repo, self._worktree)

@@ -184,12 +184,13 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def _named(content: Sequence[Block], request: Block) -> Sequence[Block]:
-    """Put the ids of user entries, as the first message shows them, for `$ENTRY1`, `$ENTRY2`, …"""
+    """Put ids of entries, as the first message shows them, for `$ENTRY1`, `$SAID1`, `$TOOL1`, …"""
     text = json.dumps(list(content))
     first = request["messages"][0]["content"][0]["text"]
-    entries = re.findall(r"^\[entry (\S+)\] user", first, re.MULTILINE)
-    for number in range(len(entries), 0, -1):
-        text = text.replace(f"$ENTRY{number}", entries[number - 1])
+    for word, kind in (("ENTRY", "user"), ("SAID", "assistant"), ("TOOL", "tool_call")):
+        ids = re.findall(rf"^\[entry (\S+)\] {kind}", first, re.MULTILINE)
+        for number in range(len(ids), 0, -1):
+            text = text.replace(f"${word}{number}", ids[number - 1])
     named: Sequence[Block] = json.loads(text)
     return named
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from reflector.agent.abilities import ABILITIES
 from reflector.runtime.status import Status, status
 from reflector.runtime.wiring import context
 from reflector.surface.cli.left_out import left_out
@@ -41,12 +42,14 @@ def _memory(found: Status, out: Output) -> None:
     budget = context.settings.number("prompt.budget_tokens")
     dirty = f", {len(found.git.dirty)} uncommitted" if found.git.dirty else ""
     engine = context.settings.text("engine.name")
+    asks = ABILITIES[engine].calls_model
+    goes = "conversations go to its model" if asks else "text goes nowhere"
     out.say(
         f"{out.style(context.agent.identity, 'bold')} in {context.home.path}",
         f"memory   {found.documents} documents at {found.git.head[:12]}{dirty}; system tier "
         f"{found.system_tokens} of {budget} tokens",
-        f"engine   {engine} ({context.settings.origins['engine.name']}); text goes nowhere; runs "
-        "are not sandboxed in this version",
+        f"engine   {engine} ({context.settings.origins['engine.name']}); {goes}",
+        f"sandbox  {safe(found.sandbox.sentence)}",
     )
 
 
