@@ -40,6 +40,7 @@ class Route:
 
     `base_url` "" is the provider's own; `fallback` are models tried in order when `model` refuses
     or is not there; `idle_seconds` without a byte end a request; `temperature` None sends none.
+    `preset` is a known agent CLI, `command` the words of any other one.
     """
 
     model: str = ""
@@ -52,6 +53,8 @@ class Route:
     most_turns: int = 60
     most_tokens: int = 400_000
     most_cost_usd: float = 0.5
+    preset: str = ""
+    command: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,33 @@ class Step:
 
 Record = Callable[[Step], None]
 
+Left = Literal["nothing", "edits", "commits"]
+"""What a program left in a worktree, as git tells it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a program ended: its exit code, negative for a signal, and the end of its stderr."""
+
+    code: int
+    said: str = ""
+
+
+class Programs(Protocol):
+    """Runs programs in the worktree: confined, tied to us, ended with everything below them."""
+
+    def run(self, words: Sequence[str], given: bytes, hear: Callable[[bytes], None]) -> Ran:
+        """Run one to its end; `given` is its stdin, `hear` is told its stdout line by line.
+
+        When it returns nothing of the program is alive. Raises OSError when it cannot be started,
+        FileNotFoundError when it is not there.
+        """
+        ...
+
+    def left(self) -> Left:
+        """Return what the worktree holds beyond its base, by git alone."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -84,7 +114,7 @@ class Task:
     person asked to look at ("" = nothing in particular), `unwanted` lines that a person undid or
     rejected and that must not be written again. `prompt` is what a model is told before anything
     else, `opening` the first message of the run. `record` is told every call of a model; None
-    when nobody wants to know.
+    when nobody wants to know. `programs` is there for an engine that runs one.
     """
 
     run_id: str
@@ -99,6 +129,7 @@ class Task:
     opening: str = ""
     route: Route = field(default_factory=Route)
     record: Record | None = None
+    programs: Programs | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,10 @@ def engine(name: str, ambient: Ambient) -> Engine:
             from reflector.agent.anthropic_engine import AnthropicEngine  # noqa: PLC0415
 
             return AnthropicEngine(ambient)
+        case "command":
+            from reflector.agent.command_engine import CommandEngine  # noqa: PLC0415
+
+            return CommandEngine(ambient.clock)
         case _:
-            there = "There are 'rules' and 'anthropic'."
+            there = "There are 'rules', 'anthropic' and 'command'."
             raise UsageError(f"There is no engine {name!r}.", hint=there)

@@ -78,13 +78,17 @@ class OpeningDocument:
 
 @dataclass(frozen=True, slots=True)
 class OpeningContext:
-    """What the first message of a run shows. `rest` says that the transcript goes on."""
+    """What the first message of a run shows. `rest` says that the transcript goes on.
+
+    `file` holds the transcript for an agent CLI, which edits files itself; "" for our own tools.
+    """
 
     tree: Sequence[OpeningDocument]
     system: Sequence[OpeningDocument]
     transcript: str
     lines: int
     rest: bool
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

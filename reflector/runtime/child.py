@@ -19,6 +19,7 @@ from reflector.core.errors import DocumentError, GitError, ReflectorError
 from reflector.core.redact import redact
 from reflector.memory.commit_message import render
 from reflector.runtime import payload as payloads
+from reflector.runtime.agent_process import AgentPrograms
 from reflector.runtime.judgement import judge, scope_of
 from reflector.runtime.payload import Payload
 from reflector.runtime.processes import die_with_parent
@@ -110,6 +111,7 @@ def work(payload: Payload, run_folder: Path) -> tuple[Finish, str]:
         opening=(run_folder / "opening.md").read_text("utf-8") if payload.route else "",
         route=payload.route or Route(),
         record=StepLog(run_folder / "out", ambient) if payload.log_steps else None,
+        programs=AgentPrograms(worktree, run_folder),
     )
     try:
         finish = engine(payload.engine, ambient).run(

@@ -17,8 +17,11 @@ _WHOLE = 24_000
 _HEAD = 6_000
 
 
-def opening(tree: Tree, conversations: Sequence[PayloadConversation]) -> str:
-    """Render the message. A transcript longer than 24 000 characters shows its beginning only."""
+def opening(tree: Tree, conversations: Sequence[PayloadConversation], file: str = "") -> str:
+    """Render the message. A transcript longer than 24 000 characters shows its beginning only.
+
+    `file` is where whoever has tools of its own finds the rest.
+    """
     text = render(conversations)
     shown = text if len(text) <= _WHOLE else text[: text.rfind("\n", 0, _HEAD) + 1]
     documents = sorted(map(_shown, _documents(tree)), key=lambda one: one.path)
@@ -29,6 +32,7 @@ def opening(tree: Tree, conversations: Sequence[PayloadConversation]) -> str:
             transcript=shown,
             lines=text.count("\n"),
             rest=len(shown) < len(text),
+            file=file,
         )
     )
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
+from reflector.agent.presets import preset_of
 from reflector.core.redact import redact
 from reflector.runtime.doctor import Check
 from reflector.runtime.routing import route
@@ -21,6 +23,8 @@ def preflight(context: Context, engine: str) -> Check:
     """Ask the model for one word, with everything as a run has it."""
     if engine == "rules":
         return Check("engine", ok=True, message="The engine 'rules' asks no model.")
+    if engine == "command":
+        return _program(context)
     # The library costs a second to import.
     from reflector.agent.talk import Talk  # noqa: PLC0415
     from reflector.agent.wire import ProviderError, Wire  # noqa: PLC0415
@@ -39,3 +43,13 @@ def preflight(context: Context, engine: str) -> Check:
         hint = _HINTS.get(error.reason, "")
         return Check("engine", ok=False, message=f"{way.model} did not answer: {said}", hint=hint)
     return Check("engine", ok=True, message=f"{message.model} answers")
+
+
+def _program(context: Context) -> Check:
+    """Look for the agent CLI. It is not asked anything: that would cost a whole session."""
+    name = preset_of(route(context.settings, context.environ, engine="command")).words[0]
+    found = shutil.which(name, path=context.environ.get("PATH"))
+    if found is None:
+        hint = "Install it, or set engine.command to a program that is there."
+        return Check("engine", ok=False, message=f"There is no program {name!r}.", hint=hint)
+    return Check("engine", ok=True, message=f"The agent CLI is {found}")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from reflector.agent.abilities import ABILITIES
 from reflector.agent.engine import PayloadConversation, Route
+from reflector.agent.presets import TRANSCRIPT
 from reflector.core.run import Run
 from reflector.pipelines.prompts import PromptContext, PromptConversation, Words
 from reflector.runtime.opening import opening
@@ -24,9 +27,14 @@ def prepare(context: Context, state: State, run: Run, place: Worktree) -> Payloa
     (folder / "prompt.md").write_text(_prompt(context, run, payload), "utf-8")
     if payload.route is not None:
         with Reads(context.agent.repo) as reads:
-            first = opening(reads.tree(place.base), payload.conversations)
+            first = opening(reads.tree(place.base), payload.conversations, _transcript(payload))
         (folder / "opening.md").write_bytes(first.encode("utf-8", "replace"))
     return payload
+
+
+def _transcript(payload: Payload) -> str:
+    """Return the file in which an agent CLI finds the conversations; "" for any other engine."""
+    return TRANSCRIPT if payload.engine == "command" else ""
 
 
 def _calls_model(engine: str) -> bool:
@@ -37,7 +45,8 @@ def _calls_model(engine: str) -> bool:
 def _route(context: Context, run: Run) -> Route | None:
     if not _calls_model(run.request.engine):
         return None
-    return route(context.settings, context.environ, run.request.model)
+    request = run.request
+    return route(context.settings, context.environ, request.model, request.engine)
 
 
 def assemble(context: Context, state: State, run: Run, place: Worktree) -> Payload:
@@ -78,7 +87,11 @@ def _prompt(context: Context, run: Run, payload: Payload) -> str:
             run_id=run.id,
             agent_id=payload.agent_id,
             memory_dir=payload.worktree,
-            transcript_path=str(context.agent.run(run.id) / "payload.json"),
+            transcript_path=str(
+                Path(payload.worktree) / TRANSCRIPT
+                if _transcript(payload)
+                else context.agent.run(run.id) / "payload.json"
+            ),
             today=payload.today,
             focus=payload.focus,
             conversations=[

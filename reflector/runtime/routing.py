@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Mapping
+from pathlib import Path
 
 from reflector.agent.engine import Route
+from reflector.agent.presets import PRESETS, TRANSCRIPT, Preset, preset_of
 from reflector.core.errors import SettingsError
 from reflector.runtime.settings import Settings
 
@@ -14,8 +18,12 @@ _NETWORK = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_
 _MODEL = "claude-sonnet-4-5"
 
 
-def route(settings: Settings, environ: Mapping[str, str], model: str = "") -> Route:
+def route(
+    settings: Settings, environ: Mapping[str, str], model: str = "", engine: str = "anthropic"
+) -> Route:
     """Return the route of a run. The address is not in it: it may hold a password."""
+    if engine == "command":
+        return _command(settings, environ, model)
     base_url = settings.text("engine.base_url")
     return Route(
         model=model or settings.text("engine.model") or _MODEL,
@@ -28,13 +36,64 @@ def route(settings: Settings, environ: Mapping[str, str], model: str = "") -> Ro
     )
 
 
-def credentials(engine: str, settings: Settings, environ: Mapping[str, str]) -> dict[str, str]:
+def _command(settings: Settings, environ: Mapping[str, str], model: str = "") -> Route:
+    """Return the route of an agent CLI: a preset, or a command line of the person's."""
+    name = settings.text("engine.command").strip()
+    try:
+        words = shlex.split(name)
+    except ValueError:
+        words = []
+    if not words:
+        raise SettingsError(
+            "engine.command names no agent CLI."
+            if not name
+            else f"engine.command is no command line: {name[:100]!r}.",
+            hint=f"Set it to {', '.join(PRESETS)}, or a command line that reads its prompt on stdin.",
+            key="engine.command",
+        )
+    return Route(
+        model=model or settings.text("engine.model"),
+        most_turns=settings.number("run.max_turns"),
+        most_tokens=settings.number("run.max_tokens"),
+        most_cost_usd=settings.money("run.max_cost_usd"),
+        preset=name if name in PRESETS else "",
+        command=() if name in PRESETS else [_at_home(word, environ) for word in words],
+    )
+
+
+def _at_home(word: str, environ: Mapping[str, str]) -> str:
+    home = environ.get("HOME", "")
+    return home + word[1:] if home and word.startswith("~/") else word
+
+
+def credentials(
+    engine: str, settings: Settings, environ: Mapping[str, str], worktree: Path
+) -> dict[str, str]:
     """Return what the child's environment holds for its engine; nothing for one without a model."""
+    if engine == "command":
+        return _of_command(preset_of(_command(settings, environ)), settings, environ, worktree)
     if engine != "anthropic":
         return {}
     base_url = settings.text("engine.base_url")
     found = {name: environ[name] for name in (*_KEYS, *_NETWORK) if environ.get(name)}
     return found | ({"ANTHROPIC_BASE_URL": base_url} if base_url else {})
+
+
+def _of_command(
+    preset: Preset, settings: Settings, environ: Mapping[str, str], worktree: Path
+) -> dict[str, str]:
+    """Return what an agent CLI needs of the person: programs, account, its own configuration."""
+    passed = ("PATH", *_NETWORK, *preset.passed)
+    found = {name: environ[name] for name in passed if environ.get(name)}
+    base_url = settings.text("engine.base_url")
+    if base_url and preset.address:
+        found[preset.address] = base_url
+    for place in preset.places:
+        folder = environ.get(place.variable) or os.path.join(environ.get("HOME", ""), place.usual)  # noqa: PTH118 - a word
+        if os.path.isabs(folder) and os.path.isdir(os.path.join(folder, place.below)):  # noqa: PTH112, PTH117, PTH118 - words
+            found[place.variable] = folder
+    own = {"TRANSCRIPT_PATH": str(worktree / TRANSCRIPT), "GIT_OPTIONAL_LOCKS": "0"}
+    return found | dict(preset.environment) | own
 
 
 def _temperature(settings: Settings) -> float | None:

@@ -38,6 +38,8 @@ _ETC = (
 # Programs in other languages end without a name for their user.
 _USERS = "/etc/passwd"
 _WRITTEN_BY_GIT = ("objects", "refs/heads/memory", "logs/refs/heads/memory")
+# From bubblewrap 0.8 on: a sandbox within would have powers of its own, to mount and to end.
+NEWER = ("--unshare-user", "--disable-userns")
 _TRUST = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
@@ -80,13 +82,13 @@ class Work:
         return self.repository / ".git"
 
 
-def arguments(program: str, profile: Profile) -> list[str]:
-    """Return the words before a confined command.
+def arguments(program: str, profile: Profile, options: Iterable[str] = ()) -> list[str]:
+    """Return the words before a confined command. `options` are those of newer versions.
 
     The environment is not among them: any user can read the arguments of any process, and it holds
     credentials. bubblewrap hands its own on, and that was built from nothing (`launch.environment`).
     """
-    words = [program, "--unshare-all"]
+    words = [program, "--unshare-all", *options]
     words += ["--share-net"] if profile.network else []
     words += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     # Pid 1 takes all others with it, and a killed supervisor has no second process to wait for.
@@ -94,7 +96,8 @@ def arguments(program: str, profile: Profile) -> list[str]:
     words += ["--proc", "/proc", "--dev", "/dev"]
     for mount in sorted(profile.mounts, key=lambda one: one.depth):
         words += [mount.kind, *([mount.source] if mount.source else []), mount.place]
-    return [*words, "--remount-ro", "/", "--chdir", profile.folder, "--"]
+    # bubblewrap leaves /proc/sys open to a run by root: whoever writes core_pattern is outside.
+    return [*words, "--remount-ro", "/proc", "--remount-ro", "/", "--chdir", profile.folder, "--"]
 
 
 def engine_profile(
@@ -147,18 +150,18 @@ def host_mounts() -> list[Mount]:
 
 def _ours() -> list[Path]:
     """Return where the interpreter, its packages and Reflector lie, as a child will look for them."""
-    places = [Path(each) for each in (sys.prefix, sys.base_prefix)]
-    places += [each.resolve() for each in places]
-    prefixes = tuple(places)
+    # An interpreter that was installed into somebody's home must not show that home.
+    person = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path raises where there is no home
+    never = {Path("/"), person, *person.parents}
+    named = [Path(each) for each in (sys.prefix, sys.base_prefix)]
+    prefixes = [each for each in (*named, *(one.resolve() for one in named)) if each not in never]
+    places = list(prefixes)
     # The child imports what is installed, which need not be what this process imported.
     for folder in {*sys.path, str(Path(reflector.__file__).parent.parent)}:
         if (Path(folder) / "reflector" / "runtime" / "child.py").is_file():
             places += [Path(folder) / name for name in ("reflector", "personas", "templates")]
     places += [data_folder() / name for name in ("personas", "templates")]
     places += _links(Path(sys.executable))
-    # An interpreter that was installed into somebody's home must not show that home.
-    person = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path raises where there is no home
-    never = {Path("/"), person, *person.parents}
     shown = [each for each in dict.fromkeys(places) if each.exists() and each not in never]
     return [each for each in shown if not any(other in each.parents for other in prefixes)]
 

@@ -7,7 +7,6 @@ import json
 import shutil
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,7 +14,6 @@ from typing import Literal
 import reflector
 from reflector.agent.abilities import ABILITIES
 from reflector.core.errors import ReflectorError
-from reflector.core.redact import redact
 from reflector.runtime import sandbox
 from reflector.runtime.sandbox import Work
 from reflector.runtime.wiring import Context
@@ -31,11 +29,15 @@ _TRIAL = (sys.executable, "-I", "-c", "import reflector.runtime.child")
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """Whether the sandbox works. `detail` is bubblewrap's version, or why it does not."""
+    """Whether the sandbox works. `detail` is bubblewrap's version, or why it does not.
+
+    `options` are what this version can do beyond the oldest.
+    """
 
     works: bool
     detail: str
     program: str = ""
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,9 @@ def outlook(context: Context, *, afresh: bool = False) -> Outlook:
 
 def wanted(context: Context, engine: str) -> bool:
     """Tell whether runs of this engine are to be confined: only those that a model steers."""
-    return context.settings.text("sandbox") != "off" and ABILITIES[engine].calls_model
+    known = ABILITIES.get(engine)
+    asks = known is not None and known.calls_model
+    return asks and context.settings.text("sandbox") != "off"
 
 
 def probed(context: Context, *, afresh: bool = False) -> Probed:
@@ -79,8 +83,7 @@ def probed(context: Context, *, afresh: bool = False) -> Probed:
     circumstances = _circumstances(program)
     known = None if afresh else _remembered(context, circumstances)
     if known is None:
-        works, why = _try(program)
-        known = Probed(works, circumstances["version"] if works else why, program)
+        known = _tried(program, circumstances["version"])
         _remember(context, circumstances, known)
     return known
 
@@ -111,24 +114,40 @@ def _remembered(context: Context, circumstances: dict[str, str]) -> Probed | Non
         found = json.loads(read_regular(_file(context), _LARGEST) or b"{}")
         if any(found[name] != value for name, value in circumstances.items()):
             return None
-        return Probed(found["works"] is True, str(found["detail"]), circumstances["program"])
+        options = tuple(map(str, found["options"]))
+        works = found["works"] is True
+        return Probed(works, str(found["detail"]), circumstances["program"], options)
     except (ReflectorError, OSError, ValueError, KeyError, TypeError):
         return None  # derived: whatever is wrong with it, a trial makes it anew
 
 
 def _remember(context: Context, circumstances: dict[str, str], found: Probed) -> None:
-    content = json.dumps({**circumstances, "works": found.works, "detail": found.detail})
+    said = {"works": found.works, "detail": found.detail, "options": found.options}
+    content = json.dumps(circumstances | said)
     with contextlib.suppress(OSError, ReflectorError):  # then it is tried once more
         write_atomic(_file(context), content.encode())
 
 
-def _try(program: str) -> tuple[bool, str]:
+def _tried(program: str, version: str) -> Probed:
+    why = ""
+    for options in (sandbox.NEWER, ()):
+        works, why = _try(program, options)
+        if works:
+            return Probed(works, version, program, options)
+    return Probed(works=False, detail=why, program=program)
+
+
+def _try(program: str, options: tuple[str, ...]) -> tuple[bool, str]:
     """Start our child's interpreter under the full list of options, in places made for it."""
+    import tempfile  # noqa: PLC0415 - once a boot, and `status` is in a hurry
+
+    from reflector.core.redact import redact  # noqa: PLC0415
+
     try:
         with tempfile.TemporaryDirectory(prefix="reflector-sandbox-") as folder:
             work = _places(Path(folder))
             profile = sandbox.engine_profile(sandbox.host_mounts(), work, {}, network=True)
-            done = _run([*sandbox.arguments(program, profile), *_TRIAL])
+            done = _run([*sandbox.arguments(program, profile, options), *_TRIAL])
     except OSError as error:
         return False, f"the trial could not be made: {error.strerror}"
     if done.returncode == 0:
@@ -165,3 +184,5 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[bytes]:
         )
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(command, 1, b"", b"it did not end in time")
+    except OSError as error:  # a file of that name that is no program
+        return subprocess.CompletedProcess(command, 1, b"", f"{error.strerror}".encode())

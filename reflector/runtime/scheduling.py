@@ -72,7 +72,7 @@ def engine_of(settings: Settings) -> Engine:
 
 def route_settings(settings: Settings) -> str:
     """Return the fingerprint of the settings that a fatal failure may come from."""
-    names = ("engine.name", "engine.model", "engine.base_url")
+    names = ("engine.name", "engine.model", "engine.base_url", "engine.command")
     return park.settings_fingerprint({name: settings.text(name) for name in names})
 
 

@@ -53,9 +53,15 @@ class Key:
 
 
 KEYS: tuple[Key, ...] = (
-    Key("engine.name", "rules", "Who writes the reflections.", choices=("rules", "anthropic")),
+    Key(
+        "engine.name",
+        "rules",
+        "Who writes the reflections.",
+        choices=("rules", "anthropic", "command"),
+    ),
     Key("engine.model", "", "The model that the engine asks; empty takes the engine's own."),
     Key("engine.base_url", "", "The address of a server that speaks the Messages API."),
+    Key("engine.command", "", "An agent CLI: claude, codex, opencode, or a command line."),
     Key("models.fallback", (), "Models tried in order when the first refuses or is not there."),
     Key("models.temperature", "", "The sampling temperature; empty sends none."),
     Key("snapshot.max_bytes", 131_072, "Bytes of one conversation that one run reads.", least=1),
@@ -96,7 +102,7 @@ KEYS: tuple[Key, ...] = (
 _LONGEST = 200
 _WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,4})?\Z")
-_TABLES = {key.name.split(".")[0] for key in KEYS}
+_TABLES = {key.name.split(".")[0] for key in KEYS if "." in key.name}
 _RESERVED = frozenset({"REFLECTOR_HOME", "REFLECTOR_IDENTITY", "REFLECTOR_CHILD", "REFLECTOR_RUN"})
 
 

@@ -13,6 +13,7 @@ from reflector.core.run import Outcome, Phase, Reason, Run, Settlement
 from reflector.memory.rules import Verdict
 from reflector.runtime import log as events
 from reflector.runtime import sandbox, sandbox_probe
+from reflector.runtime.agent_confinement import confine
 from reflector.runtime.bench import Bench, failed, keep, planned, settle
 from reflector.runtime.integration import Validated, integrate, scope, surely
 from reflector.runtime.judgement import judge
@@ -158,8 +159,10 @@ class _Work:
 
         context = self.bench.context
         plain = environment(self.folder, self._worktree.path, payload.agent_id, self.run.id)
-        environ = plain | credentials(payload.engine, context.settings, context.environ)
-        confined = self._confined(payload.engine, environ)
+        environ = plain | credentials(
+            payload.engine, context.settings, context.environ, self._worktree.path
+        )
+        confined = self._confined(payload, environ)
         ended = run_child(
             [*confined, *self.bench.child],
             self.folder,
@@ -176,10 +179,13 @@ class _Work:
             self._sandbox_started()
         return ended
 
-    def _confined(self, engine: str, environ: Mapping[str, str]) -> list[str]:
-        """Return the words that confine the child, none if it needs no sandbox or there is none."""
+    def _confined(self, payload: Payload, environ: Mapping[str, str]) -> list[str]:
+        """Return the words that confine the child, none if it needs no sandbox or there is none.
+
+        A child that runs an agent CLI commits what that left, so it stays outside and confines it.
+        """
         context = self.bench.context
-        if not sandbox_probe.wanted(context, engine):
+        if not sandbox_probe.wanted(context, payload.engine):
             return []
         found = sandbox_probe.probed(context)
         if not found.works:
@@ -193,8 +199,11 @@ class _Work:
         reservations.note(
             self.bench.state, self.run.id, self.bench.who.token, self.phase, sandboxed=1
         )
+        if payload.engine == "command" and payload.route is not None:
+            confine(self.folder, found, work, payload.route, environ)
+            return []
         profile = sandbox.engine_profile(sandbox.host_mounts(), work, environ, network=True)
-        return sandbox.arguments(found.program, profile)
+        return sandbox.arguments(found.program, profile, found.options)
 
     def _sandbox_started(self) -> None:
         """Settle the run if it was the sandbox that did not start, and have it tried again."""
@@ -251,6 +260,8 @@ class _Work:
         self.usage = finish["usage"]
         if finish["kind"] == "failed":
             reason = Reason(finish["reason"] or Reason.ENGINE_ERROR)
+            if reason is Reason.SANDBOX_UNAVAILABLE:
+                sandbox_probe.forget(self.bench.context)
             raise _Settled(failed(reason, finish["detail"]))
         return finish
 

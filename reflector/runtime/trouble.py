@@ -13,6 +13,7 @@ from reflector.core.errors import (
     HomeError,
     ReflectorError,
     RunFailedError,
+    SettingsError,
     StateError,
 )
 from reflector.core.run import Reason, Settlement
@@ -32,6 +33,8 @@ def settlement_of(error: ReflectorError | OSError) -> Settlement:
     detail = " ".join(filter(None, (error.message, str(error.facts.get("detail", "")))))
     if is_full(error):
         return failed(Reason.DISK_FULL, detail)
+    if isinstance(error, SettingsError):  # no conversation's fault; changing the setting clears it
+        return failed(Reason.ENGINE_MISSING, f"{detail} {error.hint}".strip())
     if isinstance(error, RunFailedError):  # the child could not be started
         return failed(Reason.SPAWN_FAILED, detail)
     return failed(Reason.GIT_FAILED if isinstance(error, _MACHINE) else Reason.CHILD_EXIT, detail)

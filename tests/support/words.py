@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from reflector.pipelines.prompts import (
+    OpeningContext,
+    OpeningDocument,
     PrefaceContext,
     PromptContext,
     PromptConversation,
@@ -46,6 +48,16 @@ FULL = PromptContext(
 )
 TARGETED = replace(FULL, target="projects/shop/architecture.md")
 
+_DOCUMENT = OpeningDocument("system/human.md", 120, "Who the agent works with.", "- Likes tea.")
+OPENING = OpeningContext(
+    tree=[OpeningDocument("reference/shop.md", 4200, "How the shop is built."), _DOCUMENT],
+    system=[_DOCUMENT],
+    transcript="=== conversation codex/s2, backlog_remaining 0\n| 数据库迁移\n",
+    lines=2,
+    rest=False,
+)
+BY_COMMAND = replace(OPENING, rest=True, lines=900, file=".tmp/transcript.md")
+
 
 def rendered() -> dict[str, str]:
     """Return every text by its golden file's name."""
@@ -54,6 +66,8 @@ def rendered() -> dict[str, str]:
         f"seeds/{name.replace('.git', 'dot-git')}": words.seed(name, SEED) for name in words.seeds()
     }
     return seeds | {
+        "model/opening.md": words.opening(OPENING),
+        "model/opening-bare.md": words.opening(BY_COMMAND),
         "model/preface.md": words.preface(PREFACE),
         "model/reflection.md": words.prompt("reflection", FULL),
         "model/reflection-bare.md": words.prompt("reflection", BARE),

@@ -15,7 +15,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the repair."""
     parser.add_argument("--fix", action="store_true", help="repair what is provably safe first")
     parser.add_argument(
-        "--engine", metavar="NAME", choices=["rules", "anthropic"], help="ask its model one word"
+        "--engine",
+        metavar="NAME",
+        choices=["rules", "anthropic", "command"],
+        help="ask its model one word, or find its agent CLI",
     )
 
 

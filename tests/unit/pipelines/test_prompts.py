@@ -51,7 +51,7 @@ def wanted_by_context() -> dict[str, set[str]]:
 def test_every_field_of_a_context_is_used_and_nothing_else_is_asked_for() -> None:
     assert wanted_by_context() == {
         name: {field.name for field in fields(getattr(prompts, name))} | EXTRA.get(name, set())
-        for name in ("SeedContext", "PromptContext", "PrefaceContext")
+        for name in ("SeedContext", "PromptContext", "PrefaceContext", "OpeningContext")
     }
 
 
