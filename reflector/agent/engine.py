@@ -40,7 +40,8 @@ class Task:
 
     `worktree` is the only folder it may write, `today` the local date (ISO 8601), `focus` what the
     person asked to look at ("" = nothing in particular), `unwanted` lines that a person undid or
-    rejected and that must not be written again.
+    rejected and that must not be written again, `system_left` the tokens by which the system tier
+    may still grow (None: any number; below zero: it is over its share and may only shrink).
     """
 
     run_id: str
@@ -52,6 +53,7 @@ class Task:
     conversations: Sequence[PayloadConversation]
     unwanted: Sequence[str] = ()
     prompt: str = ""
+    system_left: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

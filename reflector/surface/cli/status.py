@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from typing import Any
 
 from reflector.runtime.status import Status, status
 from reflector.runtime.wiring import context
@@ -27,8 +29,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
         _recording(found, out)
         _conversations(found, out)
         _runs(found, out)
-        for line in found.notices():
-            out.say(safe(line))
+        for _, sentence in found.notices:
+            out.say(safe(sentence))
         for problem in found.problems:
             out.say(
                 f"{out.style('problem', 'red')}  {safe(problem.message)}", f"  {safe(problem.hint)}"
@@ -41,13 +43,24 @@ def _memory(found: Status, out: Output) -> None:
     budget = context.settings.number("prompt.budget_tokens")
     dirty = f", {len(found.git.dirty)} uncommitted" if found.git.dirty else ""
     engine = context.settings.text("engine.name")
+    mirror = found.push.get("remote") if found.push.get("enabled") else ""
+    goes = f"text goes to {safe(mirror)} alone" if mirror else "text goes nowhere"
     out.say(
         f"{out.style(context.agent.identity, 'bold')} in {context.home.path}",
         f"memory   {found.documents} documents at {found.git.head[:12]}{dirty}; system tier "
         f"{found.system_tokens} of {budget} tokens",
-        f"engine   {engine} ({context.settings.origins['engine.name']}); text goes nowhere; runs "
-        "are not sandboxed in this version",
+        f"engine   {engine} ({context.settings.origins['engine.name']}); {goes}; runs are "
+        "not sandboxed in this version",
     )
+    if found.push.get("enabled"):
+        _push(found.push, out)
+
+
+def _push(known: Mapping[str, Any], out: Output) -> None:
+    ahead, last = known["ahead"], known["last_push_at"]
+    more = "" if ahead is None else f", {ahead} commits ahead"
+    when = f", last pushed {last} to {known['branch']}" if last else ", never pushed"
+    out.say(f"push     {safe(str(known['remote'] or 'nowhere'))}{more}{when}")
 
 
 def _recording(found: Status, out: Output) -> None:
