@@ -112,9 +112,11 @@ class Task:
 
     `worktree` is the only folder it may write, `today` the local date (ISO 8601), `focus` what the
     person asked to look at ("" = nothing in particular), `unwanted` lines that a person undid or
-    rejected and that must not be written again. `prompt` is what a model is told before anything
-    else, `opening` the first message of the run. `record` is told every call of a model; None
-    when nobody wants to know. `programs` is there for an engine that runs one.
+    rejected and that must not be written again, `system_left` the tokens by which the system tier
+    may still grow (None: any number; below zero: it is over its share and may only shrink).
+    `prompt` is what a model is told before anything else, `opening` the first message of the run.
+    `record` is told every call of a model; None when nobody wants to know. `programs` is there for
+    an engine that runs one.
     """
 
     run_id: str
@@ -126,6 +128,7 @@ class Task:
     conversations: Sequence[PayloadConversation]
     unwanted: Sequence[str] = ()
     prompt: str = ""
+    system_left: int | None = None
     opening: str = ""
     route: Route = field(default_factory=Route)
     record: Record | None = None

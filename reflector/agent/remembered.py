@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Literal
 
 from reflector.agent.statements import Statement, find_statements, words
+from reflector.memory.budget import estimate_tokens
 
 HUMAN = "system/human.md"
 PREFERENCES = "reference/preferences.md"
@@ -17,6 +18,7 @@ FACTS = "reference/facts.md"
 DECISIONS = "reference/decisions.md"
 TARGETS = (HUMAN, PREFERENCES, FACTS, DECISIONS)
 HUMAN_LIMIT = 3000
+_HEADING = 8  # tokens that a new section and line ends take beside a line
 DESCRIPTIONS: Mapping[str, str] = {
     HUMAN: "Who I work with, and the preferences and corrections that hold in every conversation.",
     PREFERENCES: "More preferences and corrections of the person; read before choosing tools or style.",
@@ -24,9 +26,7 @@ DESCRIPTIONS: Mapping[str, str] = {
     DECISIONS: "Decisions that the person reported, by project; read before proposing another way.",
 }
 
-Refusal = Literal[
-    "already in memory", "undone before", "replaced later in this run", "document is protected"
-]
+Refusal = Literal["already in memory", "replaced later in this run", "document is protected"]
 
 _OURS = re.compile(r"- (?P<text>.+) \(\d{4}-\d\d-\d\d\)\Z")
 _SECTION = re.compile(r"## (?P<name>.*\S)\s*\Z")
@@ -63,12 +63,13 @@ class Written:
 class Memory:
     """The bodies of the target documents while notes are entered, by path.
 
-    A path that is in `protected` is not written. What was entered is in `written`, in order.
+    A path that is in `protected` is not written. What was entered is in `written`, in order. `left`
+    are the tokens by which what is always shown may still grow, None for any number.
     """
 
     bodies: dict[str, str]
     protected: frozenset[str] = frozenset()
-    unwanted: frozenset[str] = frozenset()
+    left: int | None = None
     written: list[Written] = field(default_factory=list)
     refused: list[tuple[Note, Refusal]] = field(default_factory=list)
     said: set[str] = field(default_factory=set)
@@ -86,8 +87,6 @@ class Memory:
 
     def _enter(self, note: Note) -> Refusal | None:
         said = normalised(note.text)
-        if said in self.unwanted:
-            return "undone before"
         if said in self.said:
             return "already in memory"
         self.said.add(said)
@@ -98,8 +97,8 @@ class Memory:
         path = self._home(note)
         if not path:
             return "document is protected"
-        body = self.bodies.get(path, f"# {_title(path)}\n")
-        self.bodies[path] = with_line(body, _section(note, path), note.line)
+        self._add(note, path)
+        self._grow(note, path)
         self.written.append(Written(note, path))
         return None
 
@@ -113,18 +112,40 @@ class Memory:
 
     def _replace(self, note: Note, path: str, line: str) -> None:
         lines = self.bodies[path].split("\n")
-        lines[lines.index(line)] = note.line
+        place = (
+            path if self._fits(note, path, line) or PREFERENCES in self.protected else PREFERENCES
+        )
+        at = lines.index(line)
+        # Where there is no room for the longer line, the old one goes all the same.
+        lines[at : at + 1] = [note.line] if place == path else []
         self.said.discard(normalised(line))
         self.bodies[path] = "\n".join(lines)
+        self._grow(note, path, line)
+        if place != path:
+            self._add(note, place)
         earlier = next(
             (one for one in self.written if (one.path, one.note.line) == (path, line)), None
         )
         if earlier is None:
-            self.written.append(Written(note, path, replaced=line))
+            self.written.append(Written(note, place, replaced=line))
             return
         self.written.remove(earlier)
         self.refused.append((earlier.note, "replaced later in this run"))
-        self.written.append(Written(note, path, replaced=earlier.replaced))
+        self.written.append(Written(note, place, replaced=earlier.replaced))
+
+    def _add(self, note: Note, path: str) -> None:
+        body = self.bodies.get(path, f"# {_title(path)}\n")
+        self.bodies[path] = with_line(body, _section(note, path), note.line)
+
+    def _fits(self, note: Note, path: str, instead: str = "") -> bool:
+        """Tell whether a document takes a line; only what is always shown has a limit."""
+        if path != HUMAN or self.left is None:
+            return True
+        return estimate_tokens(note.line) - estimate_tokens(instead) <= self.left - _HEADING
+
+    def _grow(self, note: Note, path: str, instead: str = "") -> None:
+        if path == HUMAN and self.left is not None and self._fits(note, path, instead):
+            self.left -= estimate_tokens(note.line) - estimate_tokens(instead) + _HEADING
 
     def _home(self, note: Note) -> str:
         """Return the document for a new line, "" when all that fit are protected."""
@@ -136,6 +157,7 @@ class Memory:
                 paths = (DECISIONS,)
             case "preference" | "correction":
                 full = len(self.bodies.get(HUMAN, "")) + len(note.line) > HUMAN_LIMIT
+                full = full or not self._fits(note, HUMAN)
                 paths = (PREFERENCES,) if full else (HUMAN, PREFERENCES)
         return next((path for path in paths if path not in self.protected), "")
 

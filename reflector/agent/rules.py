@@ -13,7 +13,7 @@ from reflector.agent import remembered
 from reflector.agent.dating import absolute
 from reflector.agent.engine import Commit, Finish, PayloadConversation, PayloadEntry, Task, Update
 from reflector.agent.folder import Folder
-from reflector.agent.remembered import Memory, Note, Written, normalised
+from reflector.agent.remembered import Memory, Note, Written
 from reflector.agent.statements import read
 from reflector.core.errors import DocumentError
 from reflector.core.redact import find_secrets
@@ -54,7 +54,7 @@ class RulesEngine:
         memory = Memory(
             bodies={path: one.body for path, one in documents.items()},
             protected=frozenset(issues),
-            unwanted=frozenset(map(normalised, task.unwanted)) - {""},
+            left=task.system_left,
         )
         memory.enter(heard.notes)
         for note, refusal in memory.refused:

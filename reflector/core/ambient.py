@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -54,6 +53,8 @@ class SystemChance:
 
     def hex(self, digits: int) -> str:
         """Return that many random hexadecimal digits."""
+        import secrets  # noqa: PLC0415 - drags much along, and most commands draw nothing
+
         return secrets.token_hex((digits + 1) // 2)[:digits]
 
 

@@ -11,10 +11,10 @@ from reflector.core.backoff import eligible
 from reflector.core.pending import united
 from reflector.core.schedule import (
     Asked,
+    Day,
     Manual,
     Part,
     SchedulerConfig,
-    SchedulerState,
     Standing,
     Why,
 )
@@ -115,13 +115,13 @@ def chosen(
     )
 
 
-def over_day(state: SchedulerState, config: SchedulerConfig, asked: Asked, slot: str) -> Why | None:
+def over_day(day: Day, config: SchedulerConfig, asked: Asked, slot: str) -> Why | None:
     """Return which limit of the day a request is over. One that calls no model is over none."""
     if asked.over_budget or not asked.calls_model:
         return None
-    if state.day.runs.get(slot, 0) >= config.day_max_runs:
+    if day.runs.get(slot, 0) >= config.day_max_runs:
         return Why.DAY_RUNS
-    return Why.DAY_COST if state.day.cost_usd >= config.day_max_cost_usd else None
+    return Why.DAY_COST if day.cost_usd >= config.day_max_cost_usd else None
 
 
 def spent(costs: Iterable[float | None], run_max_cost_usd: float) -> float:

@@ -69,6 +69,14 @@ class BusyError(ReflectorError):
     retryable = True
 
 
+class DayLimitError(ReflectorError):
+    """What a day may cost is used up; the same command works tomorrow, or with --over-budget."""
+
+    code = "day_limit"
+    exit_code = 4
+    retryable = True
+
+
 class PausedError(ReflectorError):
     """A person paused recording; the same command works after `reflector resume`."""
 

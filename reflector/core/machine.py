@@ -14,7 +14,8 @@ that a conversation has something new and, for each trigger, what the second col
 | idle | quiet, rested, system tier over budget | Reserve dream 15 | the same |
 | manual | something to read; a dream always | Reserve 30 | Queue, merged; a dry run: Refuse |
 
-Automatic requests are refused, in this order, when `held`, when all of their conversations back
+Automatic requests are refused, in this order, when `held`, while the memory is as it was when the
+last run could not begin in it, when all of their conversations back
 off or wait for a kept tip, over a day limit, and while parked (a probe needs a free slot). Manual
 ones are refused only over a day limit, for a kept tip, or when the engine cannot dream. A dream
 for another document than the waiting one's is refused, unless a person asks and nobody did before.
@@ -184,8 +185,8 @@ def _reflect(look: _Look, trigger: str, origin: str, due: Sequence[Standing]) ->
 
 def _later(state: SchedulerState, due: Sequence[Standing]) -> Refuse:
     """Say why none of the conversations that are due may start, and when the first one may."""
-    if state.held:
-        return Refuse(Why.HELD)
+    if state.stopped:
+        return Refuse(state.stopped)
     waits = [each.next_eligible_at for each in due if not each.blocked and each.next_eligible_at]
     return Refuse(Why.BACK_OFF, min(waits)) if waits else Refuse(Why.KEPT_TIP)
 
@@ -256,9 +257,9 @@ def _busy(state: SchedulerState, pipeline: str) -> Why | None:
 def _enter(look: _Look, asked: Asked) -> Decision:
     """Let a request in: at once if nothing is before it, else among those that wait."""
     state, slot = look.state, SLOT[asked.request.pipeline]
-    if asked.automatic and state.held:
-        return Refuse(Why.HELD)
-    if over := over_day(state, look.config, asked, slot):
+    if asked.automatic and state.stopped:
+        return Refuse(state.stopped)
+    if over := over_day(state.day, look.config, asked, slot):
         return Refuse(over, state.day.ends_at)
     # What waits goes before what comes, so that nobody is active whom nobody launches.
     free = slot not in state.active and not any(SLOT[each] == slot for each in state.pending)

@@ -48,9 +48,7 @@ def promote(
 def _out_of_place(asked: Asked, state: SchedulerState) -> Why | None:
     if not asked.automatic:
         return None
-    if state.held:
-        return Why.HELD
-    return Why.PARKED if isinstance(state.park, Parked) else None
+    return state.stopped or (Why.PARKED if isinstance(state.park, Parked) else None)
 
 
 def _still(
@@ -84,7 +82,7 @@ def _refused(asked: Asked, state: SchedulerState, config: SchedulerConfig) -> Wh
         if dream and not state.engine.can_dream:
             return Why.CANNOT_DREAM
     engaged = _equipped(asked, state)
-    return over_day(state, config, engaged, SLOT[asked.request.pipeline])
+    return over_day(state.day, config, engaged, SLOT[asked.request.pipeline])
 
 
 def _fault(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reflector.core.secret_fields import FIELD_RULES, LOWER, WORDS, is_dummy, keyed
-from reflector.core.secret_rules import HEAD, PREFIXED, PREFIXED_PATTERN
+from reflector.core.secret_rules import BASE64, HEAD, PLAIN, PREFIXED, Rule, compiled, prefixed
 
 # How it works. Rules look at `flat`, one byte per character of the text, so that offsets agree
 # whatever the text holds (lone surrogates included). Two cheap looks come first, since nearly all
@@ -17,6 +17,7 @@ from reflector.core.secret_rules import HEAD, PREFIXED, PREFIXED_PATTERN
 # other secret stands beside a word or sign out of a short list.
 
 _RUN = 18
+_NEAR = 8
 _SPREAD_FROM = 8
 _ROUNDS = 8
 _FEW_HEADS = 16
@@ -26,7 +27,8 @@ _URL = re.compile(
     re.ASCII,
 )
 _HOOK = re.compile(
-    rb"(?:hooks\.slack\.com/(?:services|workflows|triggers)/|/api/webhooks/)([\w/-]{20,256})"
+    rb"(?:hooks\.slack\.com/(?:services|workflows|triggers)/|/api/webhooks/|/webhookb2/)"
+    rb"([\w/@-]{20,256})"
 )
 _PEM = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
@@ -104,14 +106,30 @@ def _spans(text: str) -> list[_Span]:
     flat = text.encode("latin-1", "replace")
     low = flat.translate(LOWER)
     found: list[_Span] = []
-    if _RUN_NEEDLE in (shape := flat.translate(_TOKEN)):
-        found.extend(_prefixed(flat, shape))
+    if runs := _runs(flat):
+        found.extend(_prefixed(flat, runs))
+        near = b" ".join(flat[max(0, start - _NEAR) : end] for start, end in runs)
+        found.extend(_known(flat, [rule for rule in PLAIN if _holds(near, rule)]))
+    found.extend(_known(flat, [rule for rule in BASE64 if _holds(flat, rule)]))
     found.extend(_Span(*value, spreads=True) for value in keyed(flat, low))
     if b"://" in flat:
         found.extend(_in_urls(flat))
     if b"-----BEGIN " in flat:
         found.extend(_pem(flat))
     return _merged(found)
+
+
+def _runs(flat: bytes) -> list[tuple[int, int]]:
+    """Return where the long runs of token characters are."""
+    shape = flat.translate(_TOKEN)
+    found: list[tuple[int, int]] = []
+    start = shape.find(_RUN_NEEDLE)
+    while start >= 0:
+        end = shape.find(b" ", start)
+        end = len(flat) if end < 0 else end
+        found.append((start, end))
+        start = shape.find(_RUN_NEEDLE, end)
+    return found
 
 
 def _merged(found: Iterable[_Span]) -> list[_Span]:
@@ -128,18 +146,24 @@ def _merged(found: Iterable[_Span]) -> list[_Span]:
     return merged
 
 
-def _prefixed(flat: bytes, shape: bytes) -> Iterator[_Span]:
-    start = shape.find(_RUN_NEEDLE)
-    while start >= 0:
-        end = shape.find(b" ", start)
-        end = len(flat) if end < 0 else end
+def _prefixed(flat: bytes, runs: Iterable[tuple[int, int]]) -> Iterator[_Span]:
+    for start, end in runs:
         hopeful = HEAD.search(flat, start, end)
-        for match in PREFIXED_PATTERN.finditer(flat, start, end) if hopeful else ():
+        for match in prefixed().finditer(flat, start, end) if hopeful else ():
             rule = PREFIXED[(match.lastindex or 1) - 1].name
             yield _Span(match.start(), match.end(), rule)
             if rule == "aws":
                 yield from _beside_aws_id(flat, match.start(), match.end())
-        start = shape.find(_RUN_NEEDLE, end)
+
+
+def _holds(flat: bytes, rule: Rule) -> bool:
+    return any(head in flat for head in rule.heads)
+
+
+def _known(flat: bytes, rules: Iterable[Rule]) -> Iterator[_Span]:
+    for rule in rules:
+        for match in compiled(rule).finditer(flat):
+            yield _Span(match.start() - rule.back, match.end(), rule.name)
 
 
 def _beside_aws_id(flat: bytes, start: int, end: int) -> Iterator[_Span]:
@@ -189,7 +213,7 @@ def _replaced(text: str, spans: Sequence[_Span], counts: Counter[str]) -> str:
 _MARKERS = " ".join(
     marker(name)
     for name in (
-        *dict.fromkeys(rule.name for rule in PREFIXED),
+        *dict.fromkeys(rule.name for rule in (*PREFIXED, *PLAIN, *BASE64)),
         *FIELD_RULES.values(), "url-login", "webhook", "pem",
     )
 )  # fmt: skip

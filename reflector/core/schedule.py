@@ -153,7 +153,8 @@ class SchedulerState:
     `active` names the pipeline that holds each taken slot, `pending` the waiting request of each
     pipeline. `standings` come oldest first. `pressure`: the system tier is over its budget;
     `memory_changed`: since the last dream, so that pressure alone never dreams the same twice.
-    `held` says why no automatic run may start at all, such as `journal_lost`.
+    `held` says why no automatic run may start at all, such as `journal_lost`. `parent_dirty`: the
+    last run could not begin because of a person's work in the memory, and that is still as it was.
     """
 
     engine: Engine
@@ -166,6 +167,14 @@ class SchedulerState:
     pressure: bool = False
     memory_changed: bool = True
     held: str = ""
+    parent_dirty: bool = False
+
+    @property
+    def stopped(self) -> Why | None:
+        """Why no automatic run may start at all, None if one may."""
+        if self.held:
+            return Why.HELD
+        return Why.PARENT_DIRTY if self.parent_dirty else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +216,7 @@ class Why(StrEnum):
     KEPT_TIP = "kept_tip"
     PARKED = "parked"
     HELD = "held"
+    PARENT_DIRTY = "parent_dirty"
     DAY_RUNS = "day_runs"
     DAY_COST = "day_cost"
     BUSY = "busy"

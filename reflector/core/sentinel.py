@@ -23,11 +23,13 @@ _ROUNDS = 8
 
 _IDENTITY_ONLY = re.compile(_IDENTITY)
 _REVISION_ONLY = re.compile(_REVISION)
-_ELEMENT = re.compile(
-    r"<(?=[!/?]|(?:self|memory|memory_metadata|external_projection|projection|description|skills"
-    r"|document|folder|short_memory\w*)\b)",
-    re.IGNORECASE,
+# Every element that a block has or will have; a test holds what is compiled against this list.
+ELEMENTS = (
+    *("self", "memory", "memory_metadata", "external_projection", "skills", "short_memory"),
+    *("document", "folder", "projection", "description"),
+    *("project_decisions", "diary", "recalled"),
 )
+_ELEMENT = re.compile(rf"<(?=[!/?]|(?:{'|'.join(ELEMENTS)}|short_memory\w*)\b)", re.IGNORECASE)
 # An entity in a document must come out of the block as it was typed.
 _ESCAPED_BRACKET = re.compile(r"\\(?=u003c!)", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?=(?:#\w+|lt|gt|amp|quot);)", re.IGNORECASE)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 _WIDE = re.compile("[\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef]")
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _QUARTERS = 4
+_More = TypeVar("_More")
 
 
 def estimate_tokens(text: str) -> int:
@@ -80,3 +82,19 @@ def allot(claims: Sequence[Claim], total: int) -> tuple[int, ...]:
             given[i] += cost
         hungry = [i for i in hungry if given[i] < tops[i]]
     return tuple(given)
+
+
+def settled(
+    assemble: Callable[[int], tuple[str, _More]], room: int, limits: Limits
+) -> tuple[str, _More]:
+    """Assemble within a room, measure the whole, shrink the room by the excess, and again.
+
+    Whatever a part was estimated at, it is the whole that has to keep to the limits. With no room
+    left the frame alone remains, which fits.
+    """
+    while True:
+        text, more = assemble(room)
+        excess = limits.cost(text) - limits.total
+        if excess <= 0 or room <= 0:
+            return text, more
+        room = max(0, room - excess)

@@ -95,12 +95,52 @@ RULES: Final[dict[str, Code]] = {
         "{lost} lines went away; add a dated line to ARCHIVE.md, or an 'Updates:' item that"
         " starts with 'forget:' or 'wrong:'.",
     ),
+    # 6: skills
+    "skill_description": Code(
+        6, "failed", "The description of a skill begins 'This skill should be used when'."
+    ),
+    "skill_folder": Code(
+        6, "failed", "The folder of a skill has a kebab-case name of at most {limit} characters."
+    ),
+    "skill_name": Code(6, "failed", "The name {name} is not that of the folder, {folder}."),
+    "skill_too_long": Code(
+        6, "failed", "The skill has {count} words, more than {limit}; use references/."
+    ),
+    "skill_path_missing": Code(6, "failed", "The skill names {named}, which does not exist."),
+    "skill_deprecation": Code(
+        6,
+        "failed",
+        "A deprecated skill opens with a paragraph that says why, and what to use instead.",
+    ),
+    "skill_replacement": Code(
+        6, "failed", "'replaced_by' names {named}, which is no other skill or document."
+    ),
+    "skill_operations": Code(
+        6, "failed", "The run did {count} things to skills, this one among them; one is allowed."
+    ),
+    "skill_still_named": Code(
+        6, "failed", "The line still points to {target}, a skill that was removed."
+    ),
+    # 7: what points elsewhere, and the page about itself
+    "link_broken": Code(7, "failed", "The link leads to {target}, which was moved or deleted."),
+    "points_nowhere": Code(
+        7, "none", "The line still points to {target}, which was moved or deleted."
+    ),
+    "self_aware_full": Code(7, "failed", "The page has {count} entries, more than twelve."),
     # 8: text that must not get in
     "secret": Code(8, "failed", "The line holds a secret ({kind})."),
     "secret_in_path": Code(8, "failed", "The path holds a secret ({kind})."),
     "secret_in_message": Code(8, "failed", "The commit message holds a secret ({kind})."),
     "agent_id_literal": Code(8, "failed", "The line holds the variable $AGENT_ID, not its value."),
     "relative_date": Code(8, "none", "'{word}' means nothing later; write the date."),
+    # 9: the budget, and the one document of a dream
+    "system_over_budget": Code(
+        9,
+        "failed",
+        "All of system/ takes {tokens} tokens as it is shown, more than {limit}; merge, demote or"
+        " archive until it fits or is at least smaller than before.",
+    ),
+    "outside_target": Code(9, "failed", "The run was to change {target} and nothing else."),
     # 10: commit messages
     "message_subject": Code(
         10, "failed", "The subject is not '<fix|feat|chore>(<pipeline>): <summary>'."
@@ -118,7 +158,16 @@ RULES: Final[dict[str, Code]] = {
         "awaiting_review",
         "No 'Updates:' item that starts with this path names a user entry of the run ([entry ID]).",
     ),
+    "not_observed": Code(
+        12,
+        "awaiting_review",
+        "The line was no observation in reference/self/observations.md before this run.",
+    ),
     "script_changed": Code(12, "awaiting_review", "A script is new or changed."),
+    # 13: what a person took back
+    "undone_before": Code(
+        13, "awaiting_review", "A person undid or rejected this line; it is written again."
+    ),
 }
 
 

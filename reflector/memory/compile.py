@@ -2,322 +2,193 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from reflector.core.errors import UsageError
-from reflector.core.sentinel import attribute, closing, escape, opening
-from reflector.memory.budget import Claim, Limits, allot, estimate_tokens
+from reflector.core.sentinel import closing, opening
+from reflector.memory import rooms, shares
+from reflector.memory.budget import Limits, estimate_tokens, settled
+from reflector.memory.entries import FIRST, Part, parts_of, plain
+from reflector.memory.sections import Gathered, Section, element, gather, joined, section
+from reflector.memory.shares import SHARES, Share
+from reflector.memory.short_memory import Given, ShortMemory
+from reflector.memory.view import MemoryView
 
 MINIMUM_TOKENS = 200
-PERSONA = "system/persona.md"
-FIRST = ("system/boundaries.md", "system/human.md")
+PREVIEW_CHARS = 2000
 
-_LINE = 200
-_TASTE = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A document that is shown with its body."""
-
-    path: str
-    description: str
-    body: str
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A document that is shown by path and description only."""
-
-    path: str
-    description: str
-
-
-@dataclass(frozen=True, slots=True)
-class Skill:
-    """A skill, shown by name and description."""
-
-    name: str
-    description: str
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryView:
-    """What the block is compiled from: one revision of one identity's memory."""
-
-    identity: str
-    revision: str
-    system: Sequence[Shown] = ()
-    others: Sequence[Named] = ()
-    skills: Sequence[Skill] = ()
+_FRAME = "frame"
+_SHORT = "short_memory"
+_NO_SHORT_MEMORY = ShortMemory()
+_LONGEST_PATH = 200
+_TROUBLES_PART = 5
+_IN_SHORT = "[a MEMORY.md is not shown; why: reflector short-memory check]\n"
 
 
 @dataclass(frozen=True, slots=True)
 class BlockOptions:
-    """The caller's words and limits. `read_more` is a command that holds `PATH` once."""
+    """The caller's words and limits.
+
+    `read_more` is a command that holds `PATH` once, as notes name it. `later` are sections of other
+    pipelines: they come behind the memory's own documents, with the share of their name.
+    """
 
     preface: Sequence[str]
-    read_more: str
+    read_more: str = "memory cat PATH"
     budget_tokens: int = 2000
     max_chars: int = 8000
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """What became of one section, in tokens. `omitted` counts documents left out or cut."""
-
-    name: str
-    tokens: int
-    floor: int
-    ceiling: int
-    omitted: int
+    short: ShortMemory = _NO_SHORT_MEMORY
+    shares: Mapping[str, Share] = field(default_factory=lambda: SHARES)
+    later: Sequence[Part] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A compiled block."""
+    """A compiled block. `volatile` bounds what of `text` tells of short memory, in characters."""
 
     text: str
     tokens: int
     sections: tuple[Section, ...]
+    volatile: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class _Share:
-    """A section's part of what the frame leaves, in percent, and its weight."""
+class _Admitted:
+    """The short memory that is shown, and lines about what is not. All of them end their line."""
 
-    floor: int
-    ceiling: int
-    weight: int
-
-
-# Floors add up to less than all, so that every section keeps its own.
-_SHARES = {
-    "self": _Share(15, 40, 3),
-    "memory": _Share(35, 75, 5),
-    "external_projection": _Share(12, 50, 2),
-    "skills": _Share(10, 40, 2),
-}
+    text: str = ""
+    tokens: int = 0
+    about: str = ""
+    omitted: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """Lines that are shown, then as many of `body` as fit, then lines that are shown again."""
-
-    path: str
-    head: tuple[str, ...]
-    body: tuple[str, ...] = ()
-    tail: tuple[str, ...] = ()
-    folder: str = ""
-
-
-def compile_block(tree: MemoryView, options: BlockOptions) -> Block:
-    """Compile the block. It keeps both limits; the frame and the metadata are never cut.
+def compile_block(view: MemoryView, options: BlockOptions) -> Block:
+    """Compile the block. It keeps both limits; the frame is never cut, short memory never in parts.
 
     Raises UsageError when the limits are below the minimum or too small for the frame.
     """
     limits = Limits(options.budget_tokens, options.max_chars)
-    top = "\n".join((opening(tree.identity, tree.revision), *options.preface, ""))
-    bottom = _metadata(tree, omitted=_most(tree)) + closing(tree.identity)
+    top, bottom = _frame(view, options)
     room = limits.total - limits.cost(top) - limits.cost(bottom)
     if options.budget_tokens < MINIMUM_TOKENS or room < 0:
         raise UsageError(
             f"A block of {options.budget_tokens} tokens and {options.max_chars} characters is too"
             " small for its frame.",
-            hint=f"Allow at least {MINIMUM_TOKENS} tokens.",
+            hint=f"Allow at least {max(MINIMUM_TOKENS, estimate_tokens(top + bottom))} tokens.",
         )
-    entries = {name: found for name, found in _entries(tree).items() if found}
-    rooms = _rooms(entries, room, limits)
-    parts: list[str] = []
-    sections: list[Section] = []
-    for name, found in entries.items():
-        text, omitted = _section(name, found, rooms[name], limits, options.read_more)
-        parts.append(text)
-        floor = limits.tokens_of(room * _SHARES[name].floor // 100)
-        ceiling = limits.tokens_of(room * _SHARES[name].ceiling // 100)
-        sections.append(Section(name, estimate_tokens(text), floor, ceiling, omitted))
-    bottom = _metadata(tree, sum(one.omitted for one in sections)) + closing(tree.identity)
-    text = "".join((top, *parts, bottom))
-    return Block(text, estimate_tokens(text), tuple(sections))
-
-
-def _entries(tree: MemoryView) -> dict[str, tuple[_Entry, ...]]:
-    shown = [one for one in tree.system if one.body.strip()]
-    persona = tuple(_document(one, plain=True) for one in shown if one.path == PERSONA)
-    system = sorted((one for one in shown if one.path != PERSONA), key=_order)
-    return {
-        "self": persona,
-        "memory": tuple(_document(one) for one in system),
-        "external_projection": tuple(
-            _Entry(one.path, (_listed(_name(one.path), one.description),), folder=_folder(one.path))
-            for one in sorted(tree.others, key=lambda one: (_folder(one.path), one.path))
-        ),
-        "skills": tuple(
-            _Entry(one.path, (_listed(one.name, one.description),))
-            for one in sorted(tree.skills, key=lambda one: one.name)
-        ),
-    }
-
-
-def _order(one: Shown) -> tuple[int, str, str]:
-    first = FIRST.index(one.path) if one.path in FIRST else len(FIRST)
-    folder = _folder(one.path)
-    return first, "" if folder == "system/" else folder, one.path
-
-
-def _document(one: Shown, *, plain: bool = False) -> _Entry:
-    body = tuple(escape(one.body.strip("\n")).split("\n"))
-    facts = [f"<projection>{escape(_one_line(one.path))}</projection>"]
-    if one.description:
-        facts.append(f"<description>{escape(_short(one.description))}</description>")
-    if plain:
-        return _Entry(one.path, tuple(facts), body)
-    inside = _folder(one.path).removeprefix("system/")
-    return _Entry(one.path, ("<document>", *facts), body, ("</document>",), inside)
-
-
-def _listed(name: str, description: str) -> str:
-    text = f"- {_short(name)}" + (f": {_short(description)}" if description else "")
-    return escape(text)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _short(text: str) -> str:
-    line = _one_line(text)
-    return line if len(line) <= _LINE else line[: _LINE - 1].rstrip() + "…"
-
-
-def _folder(path: str) -> str:
-    return path[: path.rfind("/") + 1]
-
-
-def _name(path: str) -> str:
-    return path[path.rfind("/") + 1 :]
-
-
-def _rooms(entries: Mapping[str, Sequence[_Entry]], room: int, limits: Limits) -> dict[str, int]:
-    claims = [
-        Claim(
-            size=limits.cost(_element(name, _nested(name, [(one, _lines(one)) for one in found]))),
-            floor=room * _SHARES[name].floor // 100,
-            ceiling=room * _SHARES[name].ceiling // 100,
-            weight=_SHARES[name].weight,
-        )
-        for name, found in entries.items()
+    short = _admitted(options.short, limits, room)
+    room -= limits.cost(short.text) + limits.cost(short.about)
+    head = top + short.text + short.about
+    tier, rest = parts_of(view)
+    parts = [
+        gather(each, rooms.most(each.name, limits.total, options.shares), limits)
+        for each in (*tier, *options.later, *rest)
+        if each.count
     ]
-    return dict(zip(entries, allot(claims, room), strict=True))
 
+    longest = limits.cost(_metadata(view, sum(each.part.count for each in parts)))
 
-def _section(
-    name: str, found: Sequence[_Entry], room: int, limits: Limits, read_more: str
-) -> tuple[str, int]:
-    """Render as much of a section as its room holds; return the text and what is not whole."""
-    whole = _element(name, _nested(name, [(one, _lines(one)) for one in found]))
-    if limits.cost(whole) <= room:
-        return whole, 0
-    left = room - limits.cost(_element(name, [_note(len(found), read_more)]))
-    if left < 0:
-        return "", len(found)
-    kept: list[tuple[_Entry, Sequence[str]]] = []
-    complete = 0
-    for index, one in enumerate(found):
-        shell = limits.cost(_joined(_wrapping(name, one, kept)))
-        small = shell + limits.cost(_joined((*one.head, *one.tail))) + limits.cost_of_tokens(_TASTE)
-        # The first are the most vital, so they come at all; none takes what others need (F118).
-        own = max(left // (len(found) - index), min(left, small))
-        lines = _fit(one, own - shell, limits, read_more)
-        if not lines:
-            continue
-        left -= shell + limits.cost(_joined(lines))
-        kept.append((one, lines))
-        complete += lines == _lines(one)
-    omitted = len(found) - complete
-    return _element(name, [*_nested(name, kept), _note(omitted, read_more)]), omitted
+    def assemble(left: int) -> tuple[str, tuple[Section, ...]]:
+        # At the smallest budgets there is no room for what only tells of the memory.
+        told = longest < left
+        texts, sections = _sections(parts, left - longest if told else left, limits, options)
+        about = _metadata(view, sum(each.omitted for each in sections)) if told else ""
+        return "".join((head, *_vital_first(texts, len(head)), about, bottom)), sections
 
-
-def _fit(one: _Entry, room: int, limits: Limits, read_more: str) -> tuple[str, ...]:
-    """Return the lines of an entry that fit, whole ones as far as they go; none if it cannot."""
-    if limits.cost(_joined(_lines(one))) <= room:
-        return _lines(one)
-    note = f"[cut here; the whole: {escape(read_more.replace('PATH', _one_line(one.path)))}]"
-    left = room - limits.cost(_joined((*one.head, note, *one.tail)))
-    if left < 0 or not one.body:
-        return ()
-    kept: list[str] = []
-    for line in one.body:
-        cost = limits.cost(line + "\n")
-        if cost > left:
-            break
-        left -= cost
-        kept.append(line)
-    if not any(line.strip() for line in kept):
-        kept = [_prefix(next(line for line in one.body if line.strip()), left, limits)]
-    return (*one.head, *kept, note, *one.tail)
-
-
-def _prefix(line: str, room: int, limits: Limits) -> str:
-    """Cut a line that is too long by itself at a blank, so that a long paragraph shows its start."""
-    low, high = 0, len(line)
-    while low < high:
-        middle = (low + high + 1) // 2
-        fits = limits.cost(line[:middle] + "…\n") <= room
-        low, high = (middle, high) if fits else (low, middle - 1)
-    shown = line[:low]
-    return (shown[: shown.rfind(" ")] if " " in shown else shown).rstrip() + "…" if low else ""
-
-
-def _lines(one: _Entry) -> tuple[str, ...]:
-    return (*one.head, *one.body, *one.tail)
-
-
-def _joined(lines: Iterable[str]) -> str:
-    return "".join(line + "\n" for line in lines)
-
-
-def _element(name: str, inner: Iterable[str]) -> str:
-    return f"<{name}>\n{_joined(inner)}</{name}>\n"
-
-
-def _note(omitted: int, read_more: str) -> str:
-    return f"[{omitted} not shown whole; to read one: {escape(read_more)}]"
-
-
-def _wrapping(
-    name: str, one: _Entry, before: Sequence[tuple[_Entry, Sequence[str]]]
-) -> tuple[str, ...]:
-    """Return the lines that put an entry into its folder, none if it is already open."""
-    if not one.folder or (before and before[-1][0].folder == one.folder):
-        return ()
-    if name == "memory":
-        return (f'<folder path="{attribute("system/" + one.folder)}">', "</folder>")
-    return (escape(_one_line(one.folder)),)
-
-
-def _nested(name: str, kept: Sequence[tuple[_Entry, Sequence[str]]]) -> list[str]:
-    lines: list[str] = []
-    pending: tuple[str, ...] = ()
-    for index, (one, own) in enumerate(kept):
-        shell = _wrapping(name, one, kept[max(0, index - 1) : index])
-        if shell or not one.folder:
-            lines += pending
-            pending = shell[1:]
-            lines += shell[:1]
-        lines += own
-    return [*lines, *pending]
-
-
-def _metadata(tree: MemoryView, omitted: int) -> str:
-    documents = len(tree.system) + len(tree.others)
-    return _element(
-        "memory_metadata",
-        [f"revision: {tree.revision}; documents: {documents}; not shown whole: {omitted}"],
+    text, sections = settled(assemble, room, limits)
+    share = limits.tokens * shares.FRAME // 100
+    frame = Section(_FRAME, estimate_tokens(top + short.about + bottom), 0, share, 0)
+    return Block(
+        text,
+        estimate_tokens(text),
+        (frame, *_short_section(short, options, limits), *sections),
+        (len(top) - len(joined(_policy(options))), len(head)),
     )
 
 
-def _most(tree: MemoryView) -> int:
-    return len(tree.system) + len(tree.others) + len(tree.skills)
+def _frame(view: MemoryView, options: BlockOptions) -> tuple[str, str]:
+    lines = (opening(view.identity, view.revision), *options.preface, *_policy(options))
+    return joined(lines), closing(view.identity)
+
+
+def _policy(options: BlockOptions) -> tuple[str, ...]:
+    return (options.short.policy.rstrip("\n"),) if options.short.policy else ()
+
+
+def _admitted(short: ShortMemory, limits: Limits, room: int) -> _Admitted:
+    """Choose the files that are shown: whole ones only, the project's before the user's."""
+    about = _troubles(short, limits, room)
+    share = min(limits.total * shares.SHORT_MEMORY // 100, room - limits.cost(about))
+    chosen: list[Given] = []
+    for each in sorted(short.given, key=lambda one: one.scope != "project"):
+        if limits.cost(each.text) <= share:
+            share -= limits.cost(each.text)
+            chosen.append(each)
+    text = "".join(each.text for each in short.given if each in chosen)
+    left_out = [each for each in short.given if each not in chosen]
+    for each in left_out:
+        name = (
+            plain(each.path) if len(each.path) <= _LONGEST_PATH else f"The {each.scope} MEMORY.md"
+        )
+        line = f"[{name} does not fit here; read that file as it is]\n"
+        if limits.cost(line) <= room - limits.cost(text) - limits.cost(about):
+            about += line
+    return _Admitted(text, estimate_tokens(text), about, len(left_out))
+
+
+def _troubles(short: ShortMemory, limits: Limits, room: int) -> str:
+    """Return what is said of faulty files: in full, or in short where that would take too much."""
+    most = min(room, limits.total // _TROUBLES_PART)
+    forms = (joined(short.troubles), _IN_SHORT if short.troubles else "")
+    return next((text for text in forms if limits.cost(text) <= most), "")
+
+
+def _short_section(short: _Admitted, options: BlockOptions, limits: Limits) -> tuple[Section, ...]:
+    if not options.short.given:
+        return ()
+    most = limits.tokens * shares.SHORT_MEMORY // 100
+    return (Section(_SHORT, short.tokens, 0, most, short.omitted),)
+
+
+def _sections(
+    parts: Sequence[Gathered], left: int, limits: Limits, options: BlockOptions
+) -> tuple[list[tuple[str, str]], tuple[Section, ...]]:
+    given = rooms.rooms(
+        {each.part.name: each.size for each in parts}, left, limits.total, options.shares
+    )
+    texts: list[tuple[str, str]] = []
+    sections: list[Section] = []
+    for each in parts:
+        name = each.part.name
+        text, omitted = section(each, given[name], limits, options.read_more)
+        texts.append((name, text))
+        own = options.shares.get(name)
+        floor, ceiling = (own.floor, own.ceiling) if own else (0, 0)
+        least, most = (limits.tokens * percent // 100 for percent in (floor, ceiling))
+        sections.append(Section(name, estimate_tokens(text), least, most, omitted))
+    return texts, tuple(sections)
+
+
+def _vital_first(texts: Sequence[tuple[str, str]], before: int) -> list[str]:
+    """Put the memory before the persona where a host's preview would end in front of it (F117)."""
+    own = dict(texts).get("self", "")
+    memory = dict(texts).get("memory", "")
+    vital = _vital(memory)
+    if vital and before + len(own) + vital > PREVIEW_CHARS:
+        ahead = {"memory": 0, "self": 1}
+        texts = sorted(texts, key=lambda one: ahead.get(one[0], 2))
+    return [text for _, text in texts]
+
+
+def _vital(memory: str) -> int:
+    """Return where the top of what is known about the person ends, 0 when there is none."""
+    start = max(memory.find(f"<projection>{path}</projection>\n") for path in FIRST)
+    return start + len(joined(memory[start:].split("\n", 3)[:3])) if start >= 0 else 0
+
+
+def _metadata(view: MemoryView, omitted: int) -> str:
+    documents = len(view.system) + len(view.others) + len(view.skills)
+    bank = f"; project: {plain(view.bank)}" if view.bank else ""
+    line = f"revision: {view.revision}{bank}; documents: {documents}; not shown whole: {omitted}"
+    return element("memory_metadata", [line])

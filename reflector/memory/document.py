@@ -181,6 +181,8 @@ def _fields(path: str, header: str, offset: int) -> dict[str, Field]:
         return dict(_top_level(events, header, offset))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        if mark and mark.index >= len(header):  # what never ends is wrong where it begins
+            mark = error.context_mark or mark
         raise _not_yaml(path, mark.line + 2 if mark else 1, error.problem or "") from error
     except yaml.reader.ReaderError as error:
         before = header.encode()[: error.position]
@@ -244,6 +246,8 @@ def _keys(events: _Events) -> Iterator[tuple[yaml.Event, str]]:
         if not isinstance(event, yaml.ScalarEvent):
             raise events.refuse(event, "header_key", "A key of the header is not text.")
         _plain(events, event)
+        if event.value == "<<" and event.implicit[0]:  # it would take in another mapping's keys
+            raise events.refuse(event, "header_not_plain", "The header uses YAML merge keys.")
         if event.value in seen:
             raise events.refuse(event, "header_duplicate_key", "A key occurs twice in the header.")
         seen.add(event.value)

@@ -21,13 +21,18 @@ class Scope:
 
     `pipeline` is "" for a person. `user_entries` are the ids of the entries of kind `user` in the
     run's snapshots. `moved_lines_exempt` is set for dreams: a line that only moves within
-    `system/` brought its evidence when it came.
+    `system/` brought its evidence when it came. `unwanted` are the lines that a person took back,
+    folded as `undone_rules.folded` does it. `system_tokens` is what the system tier may take as it
+    is shown (0: not asked), `target` the one document that a dream may change ("": any).
     """
 
     pipeline: str = ""
     writer: Writer = "run"
     user_entries: frozenset[str] = frozenset()
     moved_lines_exempt: bool = False
+    unwanted: frozenset[str] = frozenset()
+    system_tokens: int = 0
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)

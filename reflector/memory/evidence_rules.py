@@ -3,6 +3,10 @@
 A changed path under `system/`, and a skill of which anything changed, is covered when at least one
 `Updates:` item that begins with that path (for a skill: with any path of its folder) names at least
 one user entry of the run's snapshots.
+
+The page about the agent itself holds what it noticed, so it asks for something else: a line that is
+new there was an observation before this run, or a person said it. One conversation, whatever is
+planted in it, cannot make an observation and promote it.
 """
 
 from __future__ import annotations
@@ -11,11 +15,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from reflector.memory.codes import finding
-from reflector.memory.edit import Edit
+from reflector.memory.edit import Edit, lines
 from reflector.memory.finding import Finding
 from reflector.memory.tree import EXECUTABLE, Change, companion, tier
 
 SELF_AWARE = "system/self-aware.md"
+OBSERVATIONS = "reference/self/observations.md"
 
 
 def system_lines(edit: Edit) -> Iterator[Finding]:
@@ -29,6 +34,19 @@ def system_lines(edit: Edit) -> Iterator[Finding]:
         line = _unmoved(edit, change, moved)
         if line and not _covered(edit, change.path):
             yield finding("no_user_evidence", change.path, line)
+
+
+def observations(edit: Edit) -> Iterator[Finding]:
+    """Ask that what is new on the page about itself was observed before."""
+    for change in edit.changes if edit.by_run else ():
+        if change.path != SELF_AWARE or _covered(edit, SELF_AWARE):
+            continue
+        raw = edit.before.read(OBSERVATIONS) if edit.before else None
+        known = {line.strip() for line in lines(raw or b"")}
+        for number, line in edit.added(change):
+            if line.strip() and line.strip() not in known:
+                yield finding("not_observed", SELF_AWARE, number)
+                break
 
 
 def skill_operations(edit: Edit) -> Iterator[Finding]:

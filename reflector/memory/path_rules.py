@@ -34,7 +34,7 @@ def places(edit: Edit) -> Iterator[Finding]:
             if edit.by_run:
                 yield finding("seed_changed", change.path)
         elif change.after is not None:
-            yield from _path(change.path)
+            yield from _path(change.path, change.after)
             yield from _leaf(edit, change, change.after)
 
 
@@ -64,7 +64,7 @@ def sizes(edits: Sequence[Edit]) -> Iterator[Finding]:
         yield finding("run_too_large", size=total, limit=MAX_RUN)
 
 
-def _path(path: str) -> Iterator[Finding]:
+def _path(path: str, leaf: Leaf) -> Iterator[Finding]:
     try:
         parse_path(path)
     except PathError as error:
@@ -72,7 +72,7 @@ def _path(path: str) -> Iterator[Finding]:
         return
     if tier(path) is None:
         yield finding("outside_layout", path, folders=", ".join(f"{one}/" for one in FOLDERS))
-    elif not is_document(path) and companion(path) is None:
+    elif leaf.regular and not is_document(path) and companion(path) is None:
         yield finding("not_a_document", path)
 
 
@@ -129,6 +129,8 @@ def _collisions(edit: Edit, prefix: str, names: set[str]) -> Iterator[Finding]:
         others = list(twins.get(_key(name), ()))
         others.remove(name)
         for other in others:
+            if other in names and other > name:
+                continue  # both are new: one of them is named
             yield finding("path_collision", prefix + name, other=shown(other))
 
 

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Flag, auto
 from typing import Literal
 
 from reflector.memory import (
+    budget_rules,
     chain,
     document_rules,
     evidence_rules,
     kept_rules,
+    link_rules,
     path_rules,
+    skill_operations,
+    skill_rules,
     text_rules,
+    undone_rules,
 )
 from reflector.memory.chain import CommitView, RunView
-from reflector.memory.codes import RULES
+from reflector.memory.codes import RULES, shown
 from reflector.memory.commit_message import Update
 from reflector.memory.edit import Edit, Scope, compare
 from reflector.memory.finding import Finding
+from reflector.memory.remembering import remembered
 from reflector.memory.tree import Tree
 
 __all__ = [
@@ -29,6 +35,7 @@ __all__ = [
     "Scope",
     "Verdict",
     "check",
+    "check_memory",
     "check_message",
     "check_planned",
     "check_run",
@@ -69,14 +76,20 @@ _TABLE = (
     Rule(kept_rules.boundaries, Held.TIP),
     Rule(kept_rules.persona, Held.TIP),
     Rule(kept_rules.deletions, Held.TIP),
-    # Rules 6, 7 and 9 join here, held at TIP | PLANNED.
+    Rule(skill_rules.form, Held.TIP | Held.PLANNED),
+    Rule(skill_operations.operations, Held.TIP),
+    Rule(link_rules.pointers, Held.TIP | Held.PLANNED),
+    Rule(link_rules.self_aware, Held.TIP | Held.PLANNED),
+    Rule(budget_rules.system_tier, Held.TIP | Held.PLANNED),
+    Rule(budget_rules.target_only, Held.TIP | Held.PLANNED),
     Rule(text_rules.secrets, Held.COMMIT),
     Rule(text_rules.literals, Held.COMMIT),
     Rule(text_rules.relative_dates, Held.TIP),
     Rule(evidence_rules.system_lines, Held.TIP),
+    Rule(evidence_rules.observations, Held.TIP),
     Rule(evidence_rules.skill_operations, Held.TIP),
     Rule(evidence_rules.scripts, Held.TIP),
-    # Rule 13 joins here, held at TIP.
+    Rule(undone_rules.undone_lines, Held.TIP),
 )
 
 
@@ -89,6 +102,21 @@ def check(
     """
     edit = compare(before, after, scope, updates)
     return _sorted([*_judge(edit, Held.COMMIT | Held.TIP), *path_rules.sizes([edit])])
+
+
+def check_memory(
+    tree: Tree, paths: Sequence[str] = (), before: Tree | None = None
+) -> tuple[Finding, ...]:
+    """Apply every rule to a memory as a person has it, all of it or what lies at some paths.
+
+    With `before` only what differs is judged, and what still points to what went away.
+    """
+    edit = compare(before, remembered(tree), Scope(writer="person"))
+    chosen = tuple(change for change in edit.changes if _at(change.path, paths))
+    if before is None:
+        edit = replace(edit, changes=chosen)
+    found = _judge(edit, Held.COMMIT | Held.TIP)
+    return _sorted(one for one in found if _at(one.path, [shown(path) for path in paths]))
 
 
 def check_message(message: str, scope: Scope) -> tuple[Finding, ...]:
@@ -120,6 +148,10 @@ def check_run(run: RunView) -> Verdict:
 def check_planned(before: Tree, planned: Tree, scope: Scope) -> tuple[Finding, ...]:
     """Judge the tree that a merge would make of a `main` that has moved since the run's base."""
     return _sorted(_judge(compare(before, planned, scope), Held.PLANNED))
+
+
+def _at(path: str, places: Sequence[str]) -> bool:
+    return not places or any(path == one or path.startswith(f"{one}/") for one in places)
 
 
 def _judge(edit: Edit, held: Held) -> Iterator[Finding]:

@@ -34,6 +34,14 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 
+# One of these is in everything that the pattern finds in English.
+_SURE_SIGNS = ("today", "tonight", "yesterday", "tomorrow", "now", "recently", "lately", " ago")
+_NEAR = ("the other ", "the day ", "last ", "next ", "this ")
+_SPANS = (
+    *("second", "minute", "hour", "day", "night", "week", "month", "quarter", "year"),
+    *("morning", "afternoon", "evening"),
+)
+
 
 def secrets(edit: Edit) -> Iterator[Finding]:
     """Find secrets in added lines and paths; only kind and line are named."""
@@ -49,6 +57,8 @@ def secrets(edit: Edit) -> Iterator[Finding]:
 def literals(edit: Edit) -> Iterator[Finding]:
     """Find the name of the variable where its value was meant."""
     for change in edit.changes:
+        if b"AGENT_ID" not in edit.new(change):
+            continue
         for number, line in edit.added(change):
             if _AGENT_ID.search(line):
                 yield finding("agent_id_literal", change.path, number)
@@ -60,6 +70,8 @@ def relative_dates(edit: Edit) -> Iterator[Finding]:
         if change.after is None or not change.path.endswith(".md"):
             continue
         text = "\n".join(lines(edit.new(change)))
+        if not _may_be_relative(text):
+            continue
         prose = list(without_code(text))
         for number, _ in edit.added(change):
             if word := _relative(prose[number - 1]):
@@ -89,6 +101,16 @@ def _hits(raw: bytes) -> Iterator[tuple[str, int, str]]:
     text = lines(raw)
     for kind, number in find_secrets("\n".join(text)):
         yield kind, number, text[number - 1]
+
+
+def _may_be_relative(text: str) -> bool:
+    """Say no where it is cheap to be sure: the pattern is slow, and most documents have no hit."""
+    if not text.isascii():
+        return True
+    low = text.lower()
+    if any(word in low for word in _SURE_SIGNS):
+        return True
+    return any(word in low for word in _NEAR) and any(word in low for word in _SPANS)
 
 
 def _relative(line: str) -> str:

@@ -116,6 +116,11 @@ class Tree:
         leaf = self.find(path)
         return self.reader.content(leaf.oid) if leaf and leaf.regular else None
 
+    def folders(self, path: str) -> dict[str, Tree]:
+        """Return the folders in a folder by name, each a tree of its own: its paths begin there."""
+        inside = (one for one in self._folder(path) if one.mode == FOLDER)
+        return {one.name: Tree(one.oid, self.reader) for one in inside}
+
     def paths_beside(self, path: str) -> tuple[str, ...]:
         """Return the paths of all names, folders too, in the folder that holds a path."""
         folder, slash, _ = path.rpartition("/")

@@ -14,6 +14,7 @@ import jinja2
 import yaml
 
 from reflector.core.errors import NotFoundError
+from reflector.memory.short_memory import MOST_BYTES, MOST_CHARACTERS, MOST_ENTRIES
 
 # The elements that our own templates open and close around foreign text.
 _OWN_TAG = re.compile(
@@ -93,9 +94,20 @@ class OpeningContext:
 
 @dataclass(frozen=True, slots=True)
 class PrefaceContext:
-    """What the preface of the compiled block mentions: the absolute folder of the memory."""
+    """What the preface of the compiled block mentions: a command that shows the document PATH."""
 
-    folder: str
+    read_more: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShortMemoryContext:
+    """What the policy of short memory mentions: the paths of a session's files ("" = none)."""
+
+    user: str
+    project: str
+    most_entries: int = MOST_ENTRIES
+    most_characters: int = MOST_CHARACTERS
+    most_bytes: int = MOST_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +185,11 @@ class Words:
         """Render the preface of the compiled block."""
         return self._render("model/preface.md", _values(context))
 
+    def short_memory_policy(self, context: ShortMemoryContext, *, full: bool) -> str:
+        """Render the rules by which agents keep short memory: all of them, or their essence."""
+        name = "short-memory-policy" if full else "short-memory"
+        return self._render(f"model/{name}.md", _values(context))
+
     def _render(self, template: str, values: Mapping[str, object]) -> str:
         try:
             return self._jinja.get_template(template).render(values)
@@ -227,7 +244,7 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def _values(
-    context: SeedContext | PromptContext | OpeningContext | PrefaceContext,
+    context: SeedContext | PromptContext | OpeningContext | PrefaceContext | ShortMemoryContext,
 ) -> dict[str, object]:
     # Not `asdict`: it would turn the conversations inside into dictionaries as well.
     return {field.name: getattr(context, field.name) for field in fields(context)}

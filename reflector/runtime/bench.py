@@ -8,18 +8,21 @@ from typing import Any
 
 from structlog.typing import FilteringBoundLogger
 
-from reflector.core.errors import GitError, RefMovedError
+from reflector.core.errors import GitError, ReflectorError, RefMovedError
 from reflector.core.redact import redact
 from reflector.core.run import Outcome, Reason, Run, Settlement
-from reflector.runtime import block_cache
+from reflector.runtime import block_cache, news, push
 from reflector.runtime import log as events
+from reflector.runtime.brought import brought
+from reflector.runtime.cleansing import cleanse, expunge_secrets, holds_secret
 from reflector.runtime.leftovers import clean_up
 from reflector.runtime.scheduling import route_settings
 from reflector.runtime.watch import Watch
 from reflector.runtime.wiring import Context
-from reflector.store import reservations, scheduling
+from reflector.store import reservations, reviews, unwanted
+from reflector.store.aftermath import Circumstances, after_run
 from reflector.store.locks import Owner
-from reflector.store.state import State
+from reflector.store.state import Connection, State
 from reflector.vcs import worktree
 from reflector.vcs.porcelain import Porcelain
 from reflector.vcs.reads import Reads
@@ -47,9 +50,10 @@ class Bench:
         return Porcelain(Scrubbed(self.context.environ), self.context.agent.repo)
 
 
-def _circumstances(bench: Bench) -> scheduling.Circumstances:
+def circumstances(bench: Bench) -> Circumstances:
+    """Return what the end of a run depends on besides itself."""
     ambient, settings = bench.context.ambient, bench.context.settings
-    return scheduling.Circumstances(
+    return Circumstances(
         now=ambient.clock.now(),
         chance=int(ambient.chance.hex(8), 16) / 2**32,
         max_bytes=settings.number("snapshot.max_bytes"),
@@ -73,6 +77,8 @@ def keep(bench: Bench, run_id: str, kind: str, tip: str | None) -> str | None:
     """Keep a tip under `refs/reflector/<kind>/<run-id>`, so that no clean-up loses it."""
     if tip is None:
         return None
+    if kind == "backup" and holds_secret(bench.context.agent, run_id, tip):
+        return None  # nobody validated it: kept, it would keep the secret
     ref = f"refs/reflector/{kind}/{run_id}"
     with Reads(bench.context.agent.repo) as reads:
         if reads.resolve(ref) == tip:
@@ -84,31 +90,54 @@ def keep(bench: Bench, run_id: str, kind: str, tip: str | None) -> str | None:
     return ref
 
 
-def _let_go(bench: Bench, run_id: str) -> None:
-    """Drop the ref of a tip that waited and is in main now; what is left of it, a sweep removes."""
-    ref = f"refs/reflector/kept/{run_id}"
+def let_go(context: Context, log: FilteringBoundLogger, run_id: str, named: str | None) -> None:
+    """Drop the refs under which a tip waited, but the one that its run names.
+
+    What is left of them, a sweep removes.
+    """
     try:
-        with Reads(bench.context.agent.repo) as reads:
-            tip = reads.resolve(ref)
-        if tip is not None:
-            bench.git.delete_ref(ref, tip)
+        with Reads(context.agent.repo) as reads:
+            refs = [f"refs/reflector/{kind}/{run_id}" for kind in ("kept", "review")]
+            found = {ref: tip for ref in refs if ref != named and (tip := reads.resolve(ref))}
+        git = Porcelain(Scrubbed(context.environ), context.agent.repo)
+        for ref, tip in found.items():
+            git.delete_ref(ref, tip)
     except GitError as error:
-        bench.log.warning(events.CLEANUP_FAILED, run=run_id, error=str(error))
+        log.warning(events.CLEANUP_FAILED, run=run_id, error=str(error))
+
+
+def _lines(bench: Bench, run_id: str, end: Settlement) -> list[str]:
+    """Return what a merged run says that was not said before."""
+    base = reservations.find(bench.state.connection, run_id).base
+    if end.outcome is not Outcome.MERGED or not base or not end.tip:
+        return []
+    try:
+        found = brought(bench.context, base, end.tip)
+    except ReflectorError:  # it is merged all the same
+        return []
+    return [line for lines in found.values() for line in lines]
 
 
 def settle(bench: Bench, run: Run, end: Settlement, place: Worktree | None) -> Run:
     """Record the end, then clean up: the decision is durable before anything is removed."""
     now = bench.context.ambient.now()
     parked: list[bool] = []
-    given = _circumstances(bench)
-    reservations.settle(
-        bench.state,
-        run.id,
-        bench.who.token,
-        end,
-        now,
-        also=lambda connection: parked.append(scheduling.after_run(connection, run, end, given)),
-    )
+    given = circumstances(bench)
+    lines = _lines(bench, run.id, end)
+    approved = reviews.decided(bench.state.connection, run.id)
+
+    def also(connection: Connection) -> None:
+        if approved:
+            # Who approves it wants these lines, even if they were undone before. Of engine and
+            # route it tells nothing: that counted when the run began to wait.
+            unwanted.forget_lines(connection, lines)
+        else:
+            parked.append(after_run(connection, run, end, given))
+        if end.outcome is Outcome.MERGED:
+            news.learned_more(connection, run.id, len(lines))
+
+    cleanse(bench.context.agent.run(run.id))
+    reservations.settle(bench.state, run.id, bench.who.token, end, now, also=also)
     if any(parked):
         bench.log.warning(events.ROUTE_PARKED, run=run.id, engine=run.request.engine)
     bench.log.info(
@@ -121,7 +150,17 @@ def settle(bench: Bench, run: Run, end: Settlement, place: Worktree | None) -> R
     )
     if end.outcome is Outcome.MERGED:
         block_cache.refresh(bench.context)
-        _let_go(bench, run.id)
+        push.begin(bench.context)
+    if end.outcome in (Outcome.MERGED, Outcome.AWAITING_REVIEW):
+        let_go(bench.context, bench.log, run.id, end.kept_ref)
     if place is not None:
-        clean_up(bench.git, bench.context.agent, run.id, place, bench.log)
+        _clean_up(bench, run.id, place)
     return reservations.find(bench.state.connection, run.id)
+
+
+def _clean_up(bench: Bench, run_id: str, place: Worktree) -> None:
+    agent = bench.context.agent
+    clean_up(bench.git, agent, run_id, place, bench.log)
+    # What the validator refused, or a repair amended, is in git until somebody takes it out.
+    if trouble := expunge_secrets(bench.git, agent, run_id):
+        bench.log.warning(events.CLEANUP_FAILED, run=run_id, error=trouble)

@@ -17,6 +17,7 @@ from reflector.agent.registry import engine
 from reflector.core.ambient import Ambient, system
 from reflector.core.errors import DocumentError, GitError, ReflectorError
 from reflector.core.redact import redact
+from reflector.memory.budget_rules import tier_tokens
 from reflector.memory.commit_message import render
 from reflector.runtime import payload as payloads
 from reflector.runtime.agent_process import AgentPrograms
@@ -66,7 +67,8 @@ class WorktreeCommit:
         return self.tip
 
     def _refuse_bad(self, tip: str) -> None:
-        scope = scope_of(self._payload.pipeline, self._payload.user_entries)
+        told = self._payload
+        scope = scope_of(told.pipeline, told.user_entries, system_tokens=told.system_tokens)
         verdict = judge(self._worktree, tip, scope)
         errors = [finding for finding in verdict.findings if finding.severity == "error"]
         self._amend = bool(errors)
@@ -108,6 +110,7 @@ def work(payload: Payload, run_folder: Path) -> tuple[Finish, str]:
         conversations=payload.conversations,
         unwanted=payload.unwanted,
         prompt=(run_folder / "prompt.md").read_text("utf-8"),
+        system_left=_system_left(payload, worktree),
         opening=(run_folder / "opening.md").read_text("utf-8") if payload.route else "",
         route=payload.route or Route(),
         record=StepLog(run_folder / "out", ambient) if payload.log_steps else None,
@@ -125,6 +128,14 @@ def work(payload: Payload, run_folder: Path) -> tuple[Finish, str]:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         finish = _failed("disk_full" if full else "git_failed", unusable(worktree.path, error))
     return finish, commit.tip
+
+
+def _system_left(payload: Payload, worktree: Worktree) -> int | None:
+    """Return by how many tokens the system tier may grow: an engine that asks is not refused."""
+    if not payload.system_tokens:
+        return None
+    with worktree.reads() as reads:
+        return payload.system_tokens - tier_tokens(reads.tree(payload.base))
 
 
 def _failed(reason: str, error: ReflectorError) -> Finish:

@@ -2,66 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import PurePosixPath
+import os
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
 
-from reflector.core.errors import DocumentError, GitError
-from reflector.memory.compile import Block, BlockOptions, MemoryView, Named, Shown, Skill
+from reflector.harness.limits import least
+from reflector.memory.compile import Block, BlockOptions
 from reflector.memory.compile import compile_block as compile_view
-from reflector.memory.document import Document, parse
-from reflector.memory.tree import Tree, is_document, tier
-from reflector.pipelines.prompts import PrefaceContext, Words
-from reflector.runtime.wiring import Context, data_folder
-from reflector.vcs.reads import Reads
+from reflector.memory.shares import shares_of
+from reflector.memory.tree import Tree
+from reflector.memory.view import MemoryView
+from reflector.memory.view import view_of as sorted_view
+from reflector.runtime import short_memory
+from reflector.runtime.banks import bank_of
+from reflector.runtime.settings import Settings
+from reflector.runtime.view_cache import facts_of, viewed
+from reflector.runtime.wiring import Context, data_folder, resolve
 
-_SKILL = "SKILL.md"
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """For whom a block is: where the session starts, what it may take, whether a hook prints it.
+
+    `budget_tokens` is 0 for what the settings say.
+    """
+
+    start: Path | None = None
+    budget_tokens: int = 0
+    by_hook: bool = False
 
 
-def compile_block(context: Context, budget_tokens: int | None = None) -> tuple[str, Block]:
-    """Compile the block of HEAD; return the revision it was built from and the block.
+def compile_block(context: Context, wanted: Wanted) -> tuple[str, Block]:
+    """Compile the block of main; return the revision it was built from and the block.
 
     The working tree is never read: an edit shows once it is committed.
     """
     context.require()
-    preface = Words(data_folder()).preface(PrefaceContext(folder=str(context.agent.repo)))
+    found = viewed(context)
+    tokens, chars = limits(context.settings, wanted)
+    texts = context.settings.texts
     options = BlockOptions(
-        preface=preface.rstrip("\n").split("\n"),
-        read_more=f"cat {context.agent.repo}/PATH",
-        budget_tokens=budget_tokens or context.settings.number("prompt.budget_tokens"),
-        max_chars=context.settings.number("prompt.max_chars"),
+        preface=_preface(context, wanted.start),
+        budget_tokens=tokens,
+        max_chars=chars,
+        short=short_memory.section(context, wanted.start),
+        shares=shares_of(*map(texts, ("prompt.floors", "prompt.ceilings", "prompt.weights"))),
     )
-    with Reads(context.agent.repo) as reads:
-        revision = reads.resolve("refs/heads/main")
-        if revision is None:
-            raise GitError(f"The memory {context.agent.repo} has no commit on main.")
-        view = view_of(context.agent.slug, revision, reads.tree(revision))
-    return revision, compile_view(view, options)
+    bank = bank_of(wanted.start)
+    view = sorted_view(context.agent.slug, found.commit[:12], found.facts, bank)
+    return found.commit, compile_view(view, options)
+
+
+def limits(settings: Settings, wanted: Wanted) -> tuple[int, int]:
+    """Return the effective budget, in tokens and characters.
+
+    A block that a hook prints keeps to what the least of the harnesses takes: above that it is
+    shown to nobody (F116).
+    """
+    tokens = wanted.budget_tokens or settings.number("prompt.budget_tokens")
+    chars = settings.number("prompt.max_chars")
+    if wanted.by_hook:
+        takes = least()
+        tokens, chars = min(tokens, takes.tokens), min(chars, takes.chars)
+    return tokens, chars
 
 
 def view_of(identity: str, revision: str, tree: Tree) -> MemoryView:
-    """Return what of a tree a block is compiled from. A document that cannot be read is named."""
-    view = MemoryView(identity, revision[:12])
-    system: list[Shown] = []
-    others: list[Named] = []
-    skills: list[Skill] = []
-    for path, document in _documents(tree):
-        place = PurePosixPath(path)
-        if tier(path) == "system":
-            system.append(Shown(path, document.description, document.body))
-        elif place.name == _SKILL:
-            name = str(document.value("name") or place.parent.name)
-            skills.append(Skill(name, document.description, path))
-        elif tier(path) != "skills":
-            others.append(Named(path, document.description))
-    return replace(view, system=tuple(system), others=tuple(others), skills=tuple(skills))
+    """Return what of a tree a block is compiled from, everything read anew."""
+    return sorted_view(identity, revision[:12], facts_of(tree))
 
 
-def _documents(tree: Tree) -> Iterator[tuple[str, Document]]:
-    for leaf in tree.leaves():
-        if not is_document(leaf.path):
-            continue
-        try:
-            yield leaf.path, parse(leaf.path, tree.reader.content(leaf.oid))
-        except DocumentError:
-            continue  # a person's commit that does not lint is not shown; `doctor` names it
+def launcher(context: Context) -> str:
+    """Return the file by which an agent reaches us, which `install` makes."""
+    return str(context.home.path / "bin" / "reflector")
+
+
+def _preface(context: Context, start: Path | None) -> list[str]:
+    # Importing the templates costs more than compiling does.
+    from reflector.pipelines.prompts import PrefaceContext, Words  # noqa: PLC0415
+
+    command = _command(context, start)
+    text = Words(data_folder()).preface(PrefaceContext(read_more=command))
+    return text.rstrip("\n").split("\n")
+
+
+def _command(context: Context, start: Path | None) -> str:
+    """Return the command that shows a document, as it works in the agent's own shell."""
+    installed = launcher(context)
+    beside = str(Path(sys.executable).parent / "reflector")
+    found = next((file for file in (installed, beside) if os.access(file, os.X_OK)), "")
+    words = [found] if found else [sys.executable, "-m", "reflector"]
+    words += ["memory", "cat", "PATH"]
+    if context.home.path != _usual_home(context):
+        words += ["--home", str(context.home.path)]
+    if context.agent.identity != resolve(context.settings, lambda: start or Path("/")):
+        words += ["--identity", context.agent.identity]
+    return shlex.join(words)
+
+
+def _usual_home(context: Context) -> Path:
+    home = context.environ.get("HOME") or "/"
+    return Path(os.path.realpath(f"{home}/.reflector"))

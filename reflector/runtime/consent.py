@@ -24,6 +24,7 @@ class No(StrEnum):
     HEADLESS = "headless"
     PAUSED = "paused"
     NORECORD = "norecord"
+    FORGOTTEN = "forgotten"
 
 
 @dataclass(frozen=True, slots=True)

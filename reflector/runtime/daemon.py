@@ -1,4 +1,4 @@
-"""The long-lived supervisor: every identity of a home, its overdue work, its dreams, its sweeps."""
+"""The long-lived supervisor: decides for every identity of a home, launches, and watches."""
 
 from __future__ import annotations
 
@@ -7,119 +7,177 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 
 from reflector.core.errors import BusyError, ReflectorError
 from reflector.core.schedule import Engine, Idle, Settled
-from reflector.runtime import log
-from reflector.runtime.launch import CHILD
-from reflector.runtime.loop import REFLECTION, drain
-from reflector.runtime.retention import age_out
+from reflector.runtime import push
+from reflector.runtime.front import taken
+from reflector.runtime.hands import Detached, Hands, Working
+from reflector.runtime.loop import REFLECTION
+from reflector.runtime.overdue import late_owner
 from reflector.runtime.scheduling import Scheduler
 from reflector.runtime.spooled import drain_spool
-from reflector.runtime.sweep import sweep
 from reflector.runtime.wiring import Context, of_agent
+from reflector.store import reservations
 from reflector.store.disk import AgentHome
 from reflector.store.locks import Lock
+from reflector.store.state import State
 
 ROUND_SECONDS = 30.0
 HOUR = 3600.0
+TIPS_SECONDS = 600.0
+"""Between two tries to merge a tip that waits, when nothing else is to be done."""
+UNSEAT_SECONDS = 120.0
+"""So long whoever ends a stuck owner may take before another one is sent."""
+END_SECONDS = 45.0
+"""So long a supervisor that was told to stop may take: a merge that began is not torn."""
+_KILLED_SECONDS = 5.0
 _PAUSE = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Watching:
-    """A watch over an unattended supervisor: it only asks whether to stop."""
+@dataclass(slots=True)
+class _Identity:
+    """What the daemon knows of one identity. `started` is of the monotonic clock."""
 
-    wish: Callable[[], bool]
-
-    def say(self, line: str) -> None:
-        """Tell nobody."""
-
-    def progress(self, line: str) -> None:
-        """Show nobody."""
-
-    def reading(self, path: Path, done: int, total: int) -> None:
-        """Show nobody."""
-
-    def stop(self) -> bool:
-        """Tell whether to stop now."""
-        return self.wish()
+    agent: AgentHome
+    started: float = -HOUR
+    since: str = ""
+    working: Working | None = None
 
 
 @dataclass(slots=True)
 class Daemon:
-    """One round after another over all identities of a home. `engine` and `child` are for tests."""
+    """All identities of a home, each worked for by a process of its own.
+
+    A process does one run and ends, and its identity queues up again behind the others: neither a
+    long run nor a large backlog of one keeps the others waiting. `engine` is for tests.
+    """
 
     context: Context
     stop: Callable[[], bool]
     say: Callable[[str], None]
     engine: Engine | None = None
-    child: Sequence[str] = CHILD
-    _swept: dict[str, float] = field(default_factory=dict)
+    hands: Hands = field(default_factory=Detached)
+    _known: dict[str, _Identity] = field(default_factory=dict)
+    _queue: deque[str] = field(default_factory=deque)
 
     def run(self, *, once: bool) -> None:
         """Work until told to stop, or for one round. Raises BusyError beside another daemon."""
         clock = self.context.ambient.clock
         with _alone(self.context):
-            while not self.stop():
-                self.round()
-                if once:
-                    return
-                until = clock.monotonic() + ROUND_SECONDS
-                while clock.monotonic() < until and not self.stop():
-                    clock.sleep(_PAUSE)
+            try:
+                while not self.stop():
+                    self.round(None if once else clock.monotonic() + ROUND_SECONDS)
+                    if once:
+                        return
+            finally:
+                self._end()
 
-    def round(self) -> None:
-        """Drain the spool, then work for all identities in turn; one's trouble stays its own.
+    def round(self, until: float | None = None) -> None:
+        """Decide for all identities, then see to the work until then, or until it is done.
 
-        Each run is followed by the next identity's, so that a large backlog keeps nobody waiting.
+        With a time, who still works then goes on into the next round. One's trouble stays its own.
         """
         self._guarded("spool", lambda: drain_spool(self.context, launch=False))
-        waiting = deque((agent, True) for agent in self.context.home.agents())
-        while waiting and not self.stop():
-            agent, first = waiting.popleft()
-            if self._guarded(agent.identity, partial(self._identity, agent, first=first)):
-                waiting.append((agent, False))
+        for agent in self.context.home.agents():
+            if not self.stop():
+                self._guarded(agent.identity, partial(self._decide, agent))
+        clock = self.context.ambient.clock
+        while not self.stop():
+            idle = self._idle()
+            if idle if until is None else clock.monotonic() >= until:
+                return
+            clock.sleep(_PAUSE)
 
-    def _identity(self, agent: AgentHome, *, first: bool) -> bool:
-        """Give an identity its turn of one run; tell whether it needs another."""
+    def _decide(self, agent: AgentHome) -> None:
+        """Reserve what is overdue: what backed off or was parked when it came, then a dream."""
         theirs = of_agent(self.context, agent)
         if not theirs.agent.repo.is_dir():
-            return False
-        if first:
-            self._ask(theirs)
-        done = drain(theirs, REFLECTION, Watching(self.stop), self.child, self.engine, most=1)
-        for run in done or ():
-            self.say(f"{theirs.agent.identity}: run {run.id} {run.outcome}")
-        now = self.context.ambient.clock.monotonic()
-        if now - self._swept.get(theirs.agent.slug, -HOUR) >= HOUR:
-            self._swept[theirs.agent.slug] = now
-            self._sweep(theirs)
-        with theirs.state() as state:
-            return bool(done) and Scheduler(theirs, state).waits(REFLECTION, tips=False)
-
-    def _ask(self, theirs: Context) -> None:
-        """Reserve what is overdue: what backed off or was parked when it came, then a dream."""
+            return
+        push.begin_when_behind(theirs)
+        each = self._known.setdefault(agent.slug, _Identity(agent))
         with theirs.state() as state:
             scheduler = Scheduler(theirs, state, self.engine)
-            if _on_main(theirs):  # else each round would leave one more run that could not begin
+            if _on_main(theirs):  # else the first of its rounds would leave a run that cannot begin
                 scheduler.handle(Settled(success=True, origin="daemon"))
             scheduler.handle(Idle(origin="daemon"))
+            if agent.slug not in self._queue and self._is_due(theirs, state, each):
+                self._queue.append(agent.slug)
 
-    def _sweep(self, theirs: Context) -> None:
-        with log.opened(theirs.agent.log, identity=theirs.agent.identity) as logger:
-            receipts = sweep(theirs, logger, dry_run=False)
-        age_out(theirs)
-        if receipts:
-            self.say(f"{theirs.agent.identity}: swept {len(receipts)} leftovers")
+    def _is_due(self, theirs: Context, state: State, each: _Identity) -> bool:
+        rested = self.context.ambient.clock.monotonic() - each.started
+        if late_owner(theirs, state, REFLECTION) is not None:
+            # Whoever comes next verifies and ends it, also if we started it; one at a time.
+            return rested > UNSEAT_SECONDS
+        waits = Scheduler(theirs, state, self.engine).waits(REFLECTION, tips=rested > TIPS_SECONDS)
+        dead = bool(reservations.abandoned(state.connection, REFLECTION))
+        if each.working is not None or not (waits or dead or rested >= HOUR):
+            return False
+        presence = Lock(theirs.agent.lock(f"run-{REFLECTION}"))
+        free = taken(presence, theirs)
+        presence.release()
+        return free  # else its owner looks once more after it lets go
 
-    def _guarded(self, name: str, work: Callable[[], object]) -> bool:
+    def _idle(self) -> bool:
+        """Hear who has ended, start who is next; tell whether nobody works or waits."""
+        for each in list(self._known.values()):
+            if each.working is not None and each.working.code() is not None:
+                self._guarded(each.agent.identity, partial(self._ended, each))
+        places = self.context.settings.number("supervisor.max_runs")
+        while self._queue and self._at_work() < places and not self.stop():
+            each = self._known[self._queue.popleft()]
+            self._guarded(each.agent.identity, partial(self._start, each))
+        return not self._queue and self._at_work() == 0
+
+    def _at_work(self) -> int:
+        return sum(each.working is not None for each in self._known.values())
+
+    def _start(self, each: _Identity) -> None:
+        ambient = self.context.ambient
+        each.started, each.since = ambient.clock.monotonic(), ambient.now()
+        each.working = self.hands.start(of_agent(self.context, each.agent))
+
+    def _ended(self, each: _Identity) -> None:
+        code, each.working = each.working.code() if each.working else 0, None
+        theirs = of_agent(self.context, each.agent)
+        if code:
+            self.say(
+                f"{each.agent.identity}: its supervisor ended with {code}; "
+                f"see {theirs.agent.log.with_suffix('.err')}"
+            )
+        with theirs.state() as state:
+            done = reservations.ended_since(state.connection, each.since)
+            for run in done:
+                self.say(f"{each.agent.identity}: run {run.id} {run.outcome}")
+            # Without a run it would come round and round at once; the next round tries again.
+            if done and Scheduler(theirs, state, self.engine).waits(REFLECTION, tips=False):
+                self._queue.append(each.agent.slug)
+
+    def _end(self) -> None:
+        """End what was started: cleanly, and by force what does not end."""
+        started = [each for each in self._known.values() if each.working is not None]
+        working = [each.working for each in started if each.working is not None]
+        for each in working:
+            each.end()
+        self._wait(working, END_SECONDS)
+        for each in working:
+            if each.code() is None:
+                each.kill()
+        self._wait(working, _KILLED_SECONDS)
+        for identity in started:
+            self._guarded(identity.agent.identity, partial(self._ended, identity))
+
+    def _wait(self, working: Sequence[Working], seconds: float) -> None:
+        clock = self.context.ambient.clock
+        deadline = clock.monotonic() + seconds
+        while any(each.code() is None for each in working) and clock.monotonic() < deadline:
+            clock.sleep(_PAUSE)
+
+    def _guarded(self, name: str, work: Callable[[], object]) -> None:
         try:
-            return work() is True
+            work()
         except (ReflectorError, OSError) as error:
             self.say(f"{name}: {error.message if isinstance(error, ReflectorError) else error}")
-            return False
 
 
 def _on_main(theirs: Context) -> bool:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import selectors
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +11,7 @@ from reflector.core.ambient import stamp
 from reflector.core.errors import NotFoundError
 from reflector.core.machine import SLOT
 from reflector.core.schedule import Decision, Event, Mark, Nothing, Queue, Refuse, Reserve
+from reflector.runtime.overdue import overdue
 from reflector.runtime.scheduling import Scheduler
 from reflector.runtime.wiring import Context
 from reflector.store import journal, reservations
@@ -25,7 +23,6 @@ REFLECTION = SLOT["reflection"]
 SUPERVISOR = (sys.executable, "-I", "-m", "reflector.runtime.loop")
 """How a detached supervisor is started; home and identity are added to it."""
 
-_SECONDS = 20.0
 _GLANCES = 4
 _GLANCE_SECONDS = 0.02
 
@@ -96,24 +93,14 @@ def mark_compaction(context: Context, conversation: str, boundary: str) -> None:
 def launch(context: Context, supervisor: Sequence[str] = SUPERVISOR) -> str:
     """Start a detached supervisor and wait until it owns the slot, or says why not."""
     presence = Lock(context.agent.lock(f"run-{REFLECTION}"))
-    if not taken(presence, context):
-        return "busy"  # its owner looks once more after it lets go
+    free = taken(presence, context)
     presence.release()
-    command = [*supervisor, str(context.home.path), context.agent.identity]
-    with context.agent.log.with_suffix(".err").open("ab") as trouble:
-        process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            command,
-            env=_environment(context),
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=trouble,
-            start_new_session=True,
-        )
-    word = _first_word(process)
-    # It lives on without us: neither waited for nor a zombie's parent for long.
-    process.returncode = 0
-    return word or f"did not start: see {trouble.name}"
+    if not free and overdue(context, REFLECTION) is None:
+        return "busy"  # its owner looks once more after it lets go
+    # Most events lead to nothing, and must not pay for what starts processes.
+    from reflector.runtime.detached import launched  # noqa: PLC0415
+
+    return launched(context, supervisor)
 
 
 def taken(presence: Lock, context: Context) -> bool:
@@ -127,22 +114,6 @@ def taken(presence: Lock, context: Context) -> bool:
             return True
         context.ambient.clock.sleep(_GLANCE_SECONDS)
     return False
-
-
-def _environment(context: Context) -> dict[str, str]:
-    """Pass on the person's environment but for what redirects git or marks a harness's child."""
-    dropped = ("GIT_", "CLAUDE", "CODEX_", "REFLECTOR_HOME", "REFLECTOR_IDENTITY")
-    return {k: v for k, v in context.environ.items() if not k.startswith(dropped)}
-
-
-def _first_word(process: subprocess.Popen[bytes]) -> str:
-    if process.stdout is None:  # it was asked for as a pipe
-        raise AssertionError
-    with process.stdout as stream, selectors.DefaultSelector() as selector:
-        selector.register(stream, selectors.EVENT_READ)
-        if not selector.select(_SECONDS):
-            return ""
-        return os.read(stream.fileno(), 64).decode("ascii", "replace").strip()
 
 
 def describe(decision: Decision) -> str:

@@ -29,6 +29,7 @@ class _Talk:
     stored_open: bool
     gaps: bool
     recorded: bool
+    forgotten: bool
     own: bool = False
     news: bool = False
     last: str = ""
@@ -147,6 +148,8 @@ class Gate:
         talk.own |= self._folder(talk.here) is No.OWN
         if talk.own:
             return No.OWN
+        if talk.forgotten:
+            return No.FORGOTTEN
         if talk.headless and not self._consent.headless:
             return No.HEADLESS
         return self._folder(talk.here)
@@ -212,6 +215,7 @@ class Gate:
                 stored_open=bool(stored.silent_since),
                 gaps=stored.gaps,
                 recorded=stored.known,
+                forgotten=stored.forgotten,
             )
         return self._talks[key]
 

@@ -13,10 +13,12 @@ from typing import Any, BinaryIO
 
 from reflector.core.ambient import instant, stamp
 from reflector.core.capture import capture
+from reflector.core.cleaning import clean
+from reflector.core.entry import ConversationKey, Kind
 from reflector.core.errors import PausedError, TranscriptError
 from reflector.core.redact import redact
 from reflector.harness import reading
-from reflector.runtime import pauses
+from reflector.runtime import notices, pauses
 from reflector.runtime.consent import Consent, No
 from reflector.runtime.gate import Gate
 from reflector.runtime.recording import consent
@@ -76,13 +78,14 @@ def ingest(context: Context, path: Path, watch: Watch) -> Ingested:
 
 
 def _source(stream: BinaryIO, path: Path) -> reading.Source:
+    stem = clean(path.stem)  # it names a conversation whose rows do not
     try:
-        return reading.open_source(stream, path.stem)
+        return reading.open_source(stream, stem)
     except TranscriptError as error:
-        if not error.message.startswith(path.stem):
+        if not error.message.startswith(stem):
             raise
         # The reader knows only the stem; two folders may hold files of that name.
-        whole = error.message.replace(path.stem, str(path), 1)
+        whole = error.message.replace(stem, str(path), 1)
         facts = {**error.facts, "path": str(path)}
         raise type(error)(whole, hint=error.hint, **facts) from error
 
@@ -119,7 +122,8 @@ class _File:
 
 
 def _readable(path: Path) -> str:
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    # Two files whose names differ in a secret alone are one: each is read from its start again.
+    return clean(os.fsencode(path).decode("utf-8", "backslashreplace"))
 
 
 def _open(path: Path) -> BinaryIO:
@@ -169,17 +173,19 @@ def _read(context: Context, state: State, file: _File, given: Consent, watch: Wa
     mark = sources.fingerprint(file.stream)
     start = reading.Position(known.resume_at, known.read_to, known.rows)
     tally = _Tally(bad_lines=known.bad_lines)
-    key = str(file.source.file_key)
+    names = _Names()
+    key = str(names.of(file.source.file_key))
     before = _steps(state, key)
     unsaved = reading.Position()
     for batch in file.source.batches(start):
         unsaved = unsaved.moved(batch.position)
         # Asked again after reading: what was said since somebody paused is in no batch before.
         gate.pauses(pauses.read(context.home))
+        records = [names.cleaned(record) for record in batch.records]
         with state.transaction() as connection:
             appender = Appender(connection, context.ambient.now())
-            gate.begin(state, batch.records, context.ambient.now())
-            for record in batch.records:
+            gate.begin(state, records, context.ambient.now())
+            for record in records:
                 _store(appender, record, tally, gate)
             tally.bad_lines += batch.bad_lines
             tally.skipped += batch.skipped
@@ -190,6 +196,7 @@ def _read(context: Context, state: State, file: _File, given: Consent, watch: Wa
                 unsaved = reading.Position()
             for rule, count in tally.take_redactions().items():
                 add_redactions(connection, rule, count)
+            notices.add_replaced(connection, tally.take_typed())
         watch.reading(file.path, batch.position.read_to, mark.size)
         if watch.stop():
             break
@@ -215,6 +222,33 @@ def _reached(position: reading.Position, tally: _Tally) -> sources.Source:
     return sources.Source(position.resume_at, position.read_to, tally.bad_lines, position.rows)
 
 
+class _Names:
+    """Names of conversations without secrets: a harness may take them from anywhere."""
+
+    def __init__(self) -> None:
+        self._known: dict[ConversationKey, ConversationKey] = {}
+
+    def of(self, key: ConversationKey) -> ConversationKey:
+        if key not in self._known:
+            session, agent = clean(key.session), clean(key.agent)
+            self._known[key] = ConversationKey(key.harness, session, agent)
+        return self._known[key]
+
+    def cleaned(self, record: reading.Record) -> reading.Record:
+        key = self.of(record.key)
+        if key == record.key:
+            return record
+        if isinstance(record, reading.Appended):
+            # Ids of rows without one of their own are made of the conversation's name.
+            found = record.entry
+            entry = replace(found, id=clean(found.id), message_id=clean(found.message_id))
+            parent = self.of(record.parent) if record.parent else None
+            return replace(record, key=key, parent=parent, entry=entry)
+        if isinstance(record, reading.Hidden):
+            return replace(record, key=key, message_id=clean(record.message_id))
+        return replace(record, key=key)
+
+
 class _Tally:
     """Counts over one file."""
 
@@ -223,16 +257,23 @@ class _Tally:
         self.bad_lines = bad_lines
         self.left_out: dict[str, int] = {}
         self._redactions: dict[str, int] = {}
+        self._typed: dict[str, int] = {}
 
     def refused(self, why: No) -> None:
         self.left_out[why.value] = self.left_out.get(why.value, 0) + 1
 
-    def redacted(self, counts: Mapping[str, int]) -> None:
+    def redacted(self, kind: Kind, counts: Mapping[str, int]) -> None:
         for rule, count in counts.items():
             self._redactions[rule] = self._redactions.get(rule, 0) + count
+            if kind is Kind.USER:
+                self._typed[rule] = self._typed.get(rule, 0) + count
 
     def take_redactions(self) -> dict[str, int]:
         taken, self._redactions = self._redactions, {}
+        return taken
+
+    def take_typed(self) -> dict[str, int]:
+        taken, self._typed = self._typed, {}
         return taken
 
 
@@ -245,7 +286,7 @@ def _store(appender: Appender, record: reading.Record, tally: _Tally, gate: Gate
             captured, counts = capture(entry)
             if appender.append(appender.conversation(key, parent), captured):
                 tally.entries += 1
-                tally.redacted(counts)
+                tally.redacted(captured.kind, counts)
         case reading.About(title=title):
             gate.learn(replace(record, title=_line(title)))
         case reading.Boundary(key, name) if gate.admits(key):

@@ -9,12 +9,15 @@ from reflector.core.errors import ReflectorError, RefMovedError
 from reflector.core.run import Outcome, Phase, Reason, Run, Settlement
 from reflector.memory.commit_message import GENERATED_BY
 from reflector.memory.edit import Scope
+from reflector.runtime.adoption import adopt_held
 from reflector.runtime.bench import Bench, keep
-from reflector.runtime.judgement import judge_planned, scope_of
+from reflector.runtime.judgement import judge_planned, scope_of, system_limit
 from reflector.runtime.memory_lock import memory_write
 from reflector.runtime.payload import user_entries
 from reflector.runtime.trouble import named, settlement_of
-from reflector.store import journal, reservations
+from reflector.runtime.wiring import Context
+from reflector.store import journal, reservations, unwanted
+from reflector.store.state import State
 from reflector.vcs import merge
 from reflector.vcs.merge import Bring, Integrated, Integration, Refused
 from reflector.vcs.reads import Reads
@@ -24,12 +27,13 @@ _TRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """A run with a tip that validation accepted."""
+    """A run with a tip that validation accepted, or that a person approved."""
 
     run: Run
     base: str
     tip: str
     scope: Scope
+    approved: bool = False
 
 
 def integrate(bench: Bench, work: Validated) -> Settlement:
@@ -42,6 +46,7 @@ def integrate(bench: Bench, work: Validated) -> Settlement:
         token, now = bench.who.token, bench.context.ambient.now()
         phase = Phase.INTEGRATING
         reservations.note(bench.state, work.run.id, token, phase, heartbeat_at=now)
+        adopt_held(bench.context, bench.git)
         done = _merged(bench, work)
         if isinstance(done, Refused):
             return _refused(bench, work, done)
@@ -51,11 +56,12 @@ def integrate(bench: Bench, work: Validated) -> Settlement:
         return Settlement(Outcome.MERGED, tip=work.tip, merge_commit=done.sha)
 
 
-def scope(bench: Bench, run: Run) -> Scope:
+def scope(context: Context, state: State, run: Run) -> Scope:
     """Return what a run may rest on, from the journal alone: its folder may be gone."""
-    read = [journal.entries(bench.state.connection, taken) for taken in run.snapshots]
+    read = [journal.entries(state.connection, taken) for taken in run.snapshots]
     user = tuple(entry for entries in read for entry in user_entries(entries))
-    return scope_of(run.request.pipeline, user)
+    limit = system_limit(context.settings)
+    return scope_of(run.request.pipeline, user, unwanted.lines(state.connection), limit)
 
 
 def landed(bench: Bench, run: Run, base: str, tip: str) -> str | None:
@@ -77,7 +83,7 @@ def surely(bench: Bench, work: Validated, step: Callable[[], Settlement]) -> Set
             commit = landed(bench, work.run, work.base, work.tip)
             if commit is not None:
                 return Settlement(Outcome.MERGED, tip=work.tip, merge_commit=commit)
-            kept = keep(bench, work.run.id, "backup", work.tip)
+            kept = keep(bench, work.run.id, "review" if work.approved else "backup", work.tip)
             end = settlement_of(error)
             reason = Reason.GIT_FAILED if end.reason is Reason.SPAWN_FAILED else end.reason
             return replace(end, reason=reason, tip=work.tip, kept_ref=kept)
@@ -111,7 +117,7 @@ def _judged(bench: Bench, ours: str, tree: str, scope: Scope) -> list[str]:
 
 
 def _refused(bench: Bench, work: Validated, refused: Refused) -> Settlement:
-    kept = keep(bench, work.run.id, "kept", work.tip)
+    kept = keep(bench, work.run.id, "review" if work.approved else "kept", work.tip)
     outcome = Outcome(refused.kind)
     paths = f" ({', '.join(refused.paths)})" if refused.paths else ""
     return Settlement(outcome, detail=refused.detail + paths, tip=work.tip, kept_ref=kept)

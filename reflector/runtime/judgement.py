@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from reflector.memory.budget_rules import limit_of
 from reflector.memory.chain import CommitView, RunView
 from reflector.memory.edit import Scope
-from reflector.memory.rules import Verdict, check_planned, check_run
+from reflector.memory.rules import RULES, Verdict, check_planned, check_run
 from reflector.memory.tree import Tree
+from reflector.runtime.settings import Settings
 from reflector.vcs.port import FileStatus, Head
 from reflector.vcs.reads import Reads
 from reflector.vcs.worktree import Worktree
 
 
-def scope_of(pipeline: str, user_entries: tuple[str, ...]) -> Scope:
-    """Return what a run of this pipeline may rest on."""
+def scope_of(
+    pipeline: str,
+    user_entries: tuple[str, ...],
+    unwanted: frozenset[str] = frozenset(),
+    system_tokens: int = 0,
+) -> Scope:
+    """Return what a run of this pipeline may rest on, and the lines that a person took back.
+
+    `system_tokens` is what it may leave in the system tier, 0 for any number.
+    """
     return Scope(
         pipeline=pipeline,
         writer="run",
         user_entries=frozenset(user_entries),
         moved_lines_exempt=pipeline == "dream",
+        unwanted=unwanted,
+        system_tokens=system_tokens,
     )
+
+
+def system_limit(settings: Settings) -> int:
+    """Return the tokens that the system tier may take of the block, as it is shown."""
+    budget = settings.number("prompt.budget_tokens")
+    return limit_of(budget, settings.number("prompt.max_chars"))
 
 
 def judge(place: Worktree, tip: str, scope: Scope) -> Verdict:
@@ -63,6 +82,15 @@ def _view(
         scope=scope,
         uncommitted=(*status.staged, *status.unstaged),
         untracked=status.untracked,
+    )
+
+
+def reasons(findings: Iterable[Mapping[str, str | int]]) -> tuple[str, ...]:
+    """Return the sentences of those findings that only a person can let pass."""
+    return tuple(
+        f"{each['path']}:{each['line']} {each['message']}"
+        for each in findings
+        if (row := RULES.get(str(each["code"]))) and row.consequence == "awaiting_review"
     )
 
 

@@ -25,7 +25,13 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """The changes of all runs together, the lines they added by path, and the last report."""
+    """The changes of all runs together, the lines they added by path, and the last report.
+
+    `runs` are those that it tells of: the merged and the dry ones, or, when there are none, those
+    that wait for a person.
+    """
+
+    runs: tuple[Run, ...] = ()
 
     changes: tuple[Changed, ...] = ()
     added: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -37,8 +43,10 @@ def learned(context: Context, runs: Sequence[Run]) -> Learned:
     kinds: dict[str, ChangeKind] = {}
     added: dict[str, list[str]] = {}
     with Reads(context.agent.repo) as reads:
-        for run in runs:
-            if run.outcome not in _SHOWN or not run.base or not run.tip:
+        told = [run for run in runs if run.outcome in _SHOWN]
+        told = told or [run for run in runs if run.outcome is Outcome.AWAITING_REVIEW]
+        for run in told:
+            if not run.base or not run.tip:
                 continue
             for path in reads.changed(run.base, run.tip):
                 old, new = reads.file(run.base, path), reads.file(run.tip, path)
@@ -46,6 +54,7 @@ def learned(context: Context, runs: Sequence[Run]) -> Learned:
                 added.setdefault(path, []).extend(_new_lines(old, new))
     result = read_result(context.agent.run(runs[-1].id)) if runs else None
     return Learned(
+        runs=tuple(told),
         changes=tuple(Changed(path, kind) for path, kind in sorted(kinds.items())),
         added={path: tuple(lines) for path, lines in added.items() if lines},
         report=str(result["finish"]["report"]) if result else "",

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from structlog.typing import FilteringBoundLogger
 
+from reflector.core.cleaning import clean
 from reflector.core.errors import ReflectorError
 from reflector.runtime import log as events
+from reflector.runtime.cleansing import cleanse, cleanse_file
 from reflector.store.disk import AgentHome
 from reflector.vcs import worktree
 from reflector.vcs.porcelain import Porcelain
@@ -48,6 +50,7 @@ def set_folder_aside(source: Path, run_folder: Path) -> Path:
     if target.exists():
         shutil.rmtree(target)  # what a move left that was cut off in the middle
     shutil.move(source, target)
+    cleanse(target)
     return target
 
 
@@ -57,6 +60,6 @@ def set_aside(source: Path, names: tuple[str, ...], target: Path) -> None:
         file = source / name
         if file.is_symlink() or not file.is_file() or file.stat().st_size > _LARGEST:
             continue
-        place = target / name
+        place = target / clean(name)
         place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(file, place)
+        shutil.move(cleanse_file(file), place)

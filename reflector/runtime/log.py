@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TextIO, cast
 
 import structlog
-from structlog.typing import FilteringBoundLogger
+from structlog.typing import EventDict, FilteringBoundLogger
 
+from reflector.core.cleaning import clean_values
 from reflector.store.disk import on_disk
 
 RUN_RESERVED = "run.reserved"
@@ -21,6 +22,7 @@ RUN_UNCONFINED = "run.unconfined"
 ROUTE_PARKED = "route.parked"
 SUPERVISOR_STARTED = "supervisor.started"
 SUPERVISOR_ENDED = "supervisor.ended"
+OWNER_KILLED = "owner.killed"
 SPOOL_DRAINED = "spool.drained"
 CLEANUP_FAILED = "cleanup.failed"
 LEFTOVER_REMOVED = "leftover.removed"
@@ -58,12 +60,18 @@ class _Forgiving:
             self._stream.flush()
 
 
+def _cleaned(_logger: object, _name: str, event: EventDict) -> EventDict:
+    """Take secrets out: an error repeats what git, the system or an engine said."""
+    return dict(clean_values(event))
+
+
 def _logger(stream: TextIO) -> FilteringBoundLogger:
     logger: FilteringBoundLogger = structlog.wrap_logger(
         structlog.WriteLogger(cast("TextIO", _Forgiving(stream))),
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _cleaned,
             structlog.processors.JSONRenderer(sort_keys=True),
         ],
     )

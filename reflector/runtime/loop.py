@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from reflector.core.errors import ReflectorError
@@ -14,28 +17,35 @@ from reflector.core.machine import SLOT
 from reflector.core.run import Outcome, Run, consumes
 from reflector.core.schedule import Engine, Settled
 from reflector.runtime import log
+from reflector.runtime.adoption import adopt
 from reflector.runtime.bench import Bench
 from reflector.runtime.front import taken
 from reflector.runtime.kept import bring_home
 from reflector.runtime.launch import CHILD
 from reflector.runtime.recovery import recover
+from reflector.runtime.retention import age_out
 from reflector.runtime.scheduling import Scheduler
 from reflector.runtime.supervisor import supervise
-from reflector.runtime.sweep import sweep_in_time
+from reflector.runtime.sweep import AT_START, HOURLY, sweep_in_time
+from reflector.runtime.tracebacks import clean_tracebacks
 from reflector.runtime.trouble import named
+from reflector.runtime.unseat import unseated
 from reflector.runtime.watch import Watch
 from reflector.runtime.wiring import Context, context
-from reflector.store import reservations
+from reflector.store import reservations, scheduling
 from reflector.store.locks import Lock, owner
 from reflector.store.turns import turn
 
 REFLECTION = SLOT["reflection"]
+LAST_AGED_OUT = "last_aged_out_at"
 _EMPTY_ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """A watch that nobody looks through."""
+    """A watch that nobody looks through. `wish` says whether to stop."""
+
+    wish: Callable[[], bool] = lambda: False
 
     def say(self, line: str) -> None:
         """Tell nobody."""
@@ -47,8 +57,8 @@ class Quiet:
         """Show nobody."""
 
     def stop(self) -> bool:
-        """Never want to stop."""
-        return False
+        """Tell whether to stop now."""
+        return self.wish()
 
 
 @contextmanager
@@ -70,7 +80,9 @@ def bench_for(
             log.opened(found.agent.log, identity=found.agent.identity) as logger,
             found.state(busy_seconds=30) as state,
         ):
-            yield Bench(found, state, owner(found.ambient.token()), logger, watch, child)
+            who = owner(found.ambient.token())
+            presence.sign(who)
+            yield Bench(found, state, who, logger, watch, child)
     finally:
         presence.release()
 
@@ -92,6 +104,8 @@ def drain(
     empty = 0
     while True:
         with bench_for(found, slot, watch, child) as bench:
+            if bench is None and unseated(found, slot):
+                continue
             if bench is None:
                 return done or None
             worked = work_off(bench, slot, engine, most)
@@ -112,6 +126,7 @@ def work_off(
     scheduler = Scheduler(bench.context, bench.state, engine)
     scheduler.at_start()
     done = recover(bench, slot)
+    adopt(bench.context)
     ran: list[Run] = []
     if reservations.unowned(bench.state.connection, slot) is not None:
         # It holds the slot: until it has run, no kept tip can be taken up again.
@@ -134,6 +149,8 @@ def _run(bench: Bench, choose: Callable[[], Run | None]) -> list[Run]:
         return []
     with in_turn(bench) as ours:
         run = choose() if ours else None
+        if run is not None:
+            adopt(bench.context)  # what a person wrote meanwhile is part of the base
         return [supervise(bench, run)] if run is not None else []
 
 
@@ -166,34 +183,69 @@ def in_turn(bench: Bench) -> Iterator[bool]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Be the detached supervisor of one identity: say that the slot is owned, then work."""
-    home, identity = words
+    """Be the detached supervisor of one identity: say that the slot is owned, then work.
+
+    A third word is how many runs are enough, for a parent that comes again when more waits.
+    SIGTERM cancels the run and cleans up.
+    """
+    clean_tracebacks()
+    home, identity, *rest = words
+    most = int(rest[0]) if rest else None
     found = context(home, identity)
-    with bench_for(found, REFLECTION, Quiet()) as bench:
+    with _told_to_stop() as wish:
+        return _work(found, Quiet(wish), most, os.getppid())
+
+
+def _work(found: Context, watch: Quiet, most: int | None, parent: int) -> int:
+    with bench_for(found, REFLECTION, watch) as bench:
         # Whoever launched us waits for this word: success is told only of a living owner.
         sys.stdout.write("owns\n" if bench else "busy\n")
         sys.stdout.flush()
-        if bench is None:
-            return 0
-        bench.log.info(log.SUPERVISOR_STARTED)
-        try:
-            work_off(bench, REFLECTION)
-        except ReflectorError as error:
-            bench.log.warning(log.SUPERVISOR_ENDED, error=error.message, code=error.code)
-            return error.exit_code
-        bench.log.info(log.SUPERVISOR_ENDED)
-    drain(found, REFLECTION, Quiet())
-    _sweep(found)
+        if bench is not None:
+            bench.log.info(log.SUPERVISOR_STARTED)
+            _sweep(found, AT_START)
+            try:
+                work_off(bench, REFLECTION, most=most)
+            except ReflectorError as error:
+                bench.log.warning(log.SUPERVISOR_ENDED, error=error.message, code=error.code)
+                return error.exit_code
+            bench.log.info(log.SUPERVISOR_ENDED)
+    if bench is None and not unseated(found, REFLECTION):
+        return 0
+    if most is None or bench is None or os.getppid() != parent:
+        drain(found, REFLECTION, watch, most=most if os.getppid() == parent else None)
+    upkeep(found)
     return 0
 
 
-def _sweep(found: Context) -> None:
-    """Remove what the dead left, when the work is done; trouble with that is the next one's."""
+@contextmanager
+def _told_to_stop() -> Iterator[Callable[[], bool]]:
+    """Make of SIGTERM a wish that is asked for between two effects."""
+    wishes: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _frame: wishes.append(number))
+    try:
+        yield lambda: bool(wishes)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def upkeep(found: Context) -> None:
+    """Do what is due every hour: the sweep, and the ageing out of journal text."""
+    _sweep(found, HOURLY)
+    with found.state() as state, state.transaction() as connection:
+        now = found.ambient.clock.now()
+        if not scheduling.due(connection, LAST_AGED_OUT, now, HOURLY):
+            return
+    age_out(found)
+
+
+def _sweep(found: Context, every: timedelta) -> None:
+    """Remove what the dead left; trouble with that is the next one's."""
     with log.opened(found.agent.log, identity=found.agent.identity) as logger:
         try:
-            sweep_in_time(found, logger)
-        except ReflectorError as error:
-            logger.warning(log.CLEANUP_FAILED, error=error.message)
+            sweep_in_time(found, logger, every)
+        except (ReflectorError, OSError) as error:
+            logger.warning(log.CLEANUP_FAILED, error=str(error))
 
 
 if __name__ == "__main__":

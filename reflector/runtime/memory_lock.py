@@ -10,11 +10,15 @@ from reflector.runtime.trouble import named
 from reflector.runtime.wiring import Context
 from reflector.store.disk import unusable
 from reflector.store.locks import held
-from reflector.vcs import merge
-from reflector.vcs.merge import Integration, Undo
+from reflector.vcs import index_lock, merge
+from reflector.vcs.merge import Adopt, Change, Integration, Undo
 from reflector.vcs.porcelain import Porcelain
 from reflector.vcs.reads import Reads
 from reflector.vcs.scrub import Scrubbed
+
+WRITTEN = "Reflector-Write"
+ADOPTED = "Reflector-Adopt"
+"""The trailers that name a change which no run made; the id is made like a run's."""
 
 _SIGNED = re.compile(rb"reflector (\S+) (\S+)\n")
 
@@ -42,14 +46,22 @@ def _mend(context: Context, git: Porcelain) -> None:
     if signed is None:
         return
     run_id, token = (part.decode("ascii", "replace") for part in signed.groups())
-    now = context.ambient.clock.now()
-    # Only whose lock and copy it is matters here, not the change itself.
-    job = Integration(Undo(""), "", now, run_id, token)
     with Reads(context.agent.repo) as reads:
         head = reads.head()
         landed = reads.commit(head.sha) if head.branch == "main" and head.sha else None
-    names = {f"Reflector-Run: {run_id}", f"Reflector-Undo: {run_id}"}
-    if landed and landed.parents and names & set(landed.message.splitlines()):
+    change = _change(landed.message, run_id) if landed else None
+    if landed and landed.parents and change:
+        # Of the change only that matters here, and whose lock and copy it is.
+        job = Integration(change, "", context.ambient.clock.now(), run_id, token)
         merge.finish_follow(git, job, landed.parents[0], landed.sha)
     else:
-        merge.release(git.git_dir, run_id, token)
+        index_lock.release(git.git_dir, run_id, token)
+
+
+def _change(message: str, run_id: str) -> Change | None:
+    """Tell from a commit's trailers how its files come to their places; None if it is not ours."""
+    lines = message.splitlines()
+    if f"{ADOPTED}: {run_id}" in lines:
+        return Adopt("", {})
+    ours = ("Reflector-Run", "Reflector-Undo", WRITTEN)
+    return Undo("") if any(f"{name}: {run_id}" in lines for name in ours) else None

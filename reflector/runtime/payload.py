@@ -24,7 +24,9 @@ class Payload:
     """Everything a child needs to know, in one file.
 
     `user_entries` are the ids that may serve as evidence; `base` and `branch` are what the child
-    must find in its worktree. `route` is None for an engine without a model.
+    must find in its worktree. `unwanted` are the last lines that a person took back, the newest at
+    the end. `review` says that a person was to approve this run when it began, `system_tokens` what
+    the system tier may take as it is shown. `route` is None for an engine without a model.
     """
 
     run_id: str
@@ -41,6 +43,8 @@ class Payload:
     unwanted: tuple[str, ...]
     user_entries: tuple[str, ...]
     conversations: tuple[PayloadConversation, ...]
+    review: bool = False
+    system_tokens: int = 0
     route: Route | None = None
     log_steps: bool = True
 

@@ -9,11 +9,12 @@ from reflector.agent.engine import PayloadConversation, Route
 from reflector.agent.presets import TRANSCRIPT
 from reflector.core.run import Run
 from reflector.pipelines.prompts import PromptContext, PromptConversation, Words
+from reflector.runtime.judgement import system_limit
 from reflector.runtime.opening import opening
 from reflector.runtime.payload import Payload, conversation, user_entries
 from reflector.runtime.routing import route
 from reflector.runtime.wiring import Context, data_folder
-from reflector.store import journal
+from reflector.store import journal, unwanted
 from reflector.store.state import State
 from reflector.vcs.reads import Reads
 from reflector.vcs.worktree import Worktree
@@ -72,9 +73,11 @@ def assemble(context: Context, state: State, run: Run, place: Worktree) -> Paylo
         base=place.base,
         today=context.ambient.clock.now().astimezone().date().isoformat(),
         focus=run.request.focus,
-        unwanted=(),
+        unwanted=unwanted.last(state.connection),
         user_entries=tuple(user),
         conversations=tuple(parts),
+        review=context.settings.text("merge") == "review",
+        system_tokens=system_limit(context.settings),
         route=_route(context, run),
         log_steps=context.settings.flag("log.steps"),
     )

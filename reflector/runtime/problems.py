@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 
-from reflector.core.ambient import stamp
+from reflector.core.ambient import instant, stamp
 from reflector.core.errors import PausesError
 from reflector.core.park import Parked, Unreadable
 from reflector.core.run import Run
-from reflector.runtime import pauses
+from reflector.runtime import forget_intent, pauses, push
+from reflector.runtime.overdue import late_owner
 from reflector.runtime.sandbox_probe import Outlook
 from reflector.runtime.wiring import Context
-from reflector.store import reservations, scheduling, sources
+from reflector.store import reservations, scheduling, sources, spool
 from reflector.store.locks import Lock
+from reflector.store.reservations import Owned
 from reflector.store.state import State
 from reflector.vcs.glance import Glance
+from reflector.vcs.whereabouts import operation, trouble
+
+_NEWS = timedelta(days=7)
+_LOST = {
+    "payload": "payload over 4 MiB",
+    "line": "line over 4 KiB",
+    "torn": "line that is not whole: was the disk full?",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +45,22 @@ def _pauses(context: Context) -> Iterator[Problem]:
         yield Problem(error.code, error.message, error.hint)
 
 
+def _lost(context: Context) -> Iterator[Problem]:
+    counts, last_at = spool.lost(context.home.path / "spool")
+    if not counts or context.ambient.clock.now() - instant(last_at) > _NEWS:
+        return
+    told = ", ".join(f"{count} ({_LOST.get(kind, kind)})" for kind, count in counts.items())
+    yield Problem(
+        "hook_events_lost",
+        f"Hook events could not be passed on whole: {told}; the last one at {last_at}.",
+        "The next event of the same session reads what they told of; `reflector ingest FILE` now.",
+    )
+
+
 def problems(context: Context, state: State, git: Glance, active: tuple[Run, ...]) -> list[Problem]:
     """Return everything abnormal that a look can find, each with its next step."""
-    found = [*_pauses(context), *_scheduling(context, state)]
+    found = [*_pauses(context), *_lost(context), *_scheduling(context, state)]
+    found += [Problem(*each) for each in push.troubles(context, state.connection)]
     found += [_degraded(*each) for each in sources.degraded(state.connection)]
     if git.branch != "main":
         found.append(
@@ -46,8 +70,21 @@ def problems(context: Context, state: State, git: Glance, active: tuple[Run, ...
                 f"git -C {context.agent.repo} switch main",
             )
         )
+    if doing := operation(context.agent.repo / ".git"):
+        found.append(
+            Problem(
+                "in_the_middle",
+                trouble(git.branch, doing),
+                f"Finish or abort the {doing} in {context.agent.repo}; until then no run begins.",
+            )
+        )
     found += [_waiting(run) for run in reservations.kept(state.connection)]
-    found += [_interrupted(run) for run in active if _abandoned(context, run)]
+    found += _forgetting(context)
+    for run in active:
+        if _abandoned(context, run):
+            found.append(_interrupted(run))
+        elif late := late_owner(context, state, run.slot):
+            found.append(_stuck(late))
     return found
 
 
@@ -62,12 +99,33 @@ def refused(sandbox: Outlook) -> Iterator[Problem]:
         )
 
 
+def _stuck(late: Owned) -> Problem:
+    return Problem(
+        "owner_stuck",
+        f"The owner of run {late.run} (process {late.who.pid} on {late.who.host}) is past its "
+        f"deadline and has not been heard of since {late.seen_at}.",
+        "The next supervisor or `reflector reflect` ends it and brings the run to an end.",
+    )
+
+
 def _degraded(path: str, why: str) -> Problem:
     return Problem(
         "source_degraded",
         f"{path} could not be read ({why}).",
         "Ingest it again once it can be read; what was read before is kept.",
     )
+
+
+def _forgetting(context: Context) -> list[Problem]:
+    if not forget_intent.place(context.agent).exists():
+        return []
+    return [
+        Problem(
+            "forget_unfinished",
+            "A `reflector memory forget` was cut off; until it is finished nothing is merged.",
+            "Run that command again, word for word: it goes on where it stopped.",
+        )
+    ]
 
 
 def _waiting(run: Run) -> Problem:

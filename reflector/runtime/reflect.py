@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
-from reflector.core.errors import BusyError, NotFoundError, ReflectorError
+from reflector.core.ambient import stamp
+from reflector.core.due import over_day
+from reflector.core.errors import BusyError, DayLimitError, NotFoundError, ReflectorError
 from reflector.core.machine import SLOT, manual
 from reflector.core.run import Outcome, Request, Run
 from reflector.core.schedule import Asked, Part
@@ -19,14 +22,17 @@ from reflector.runtime.kept import bring_home
 from reflector.runtime.launch import CHILD
 from reflector.runtime.loop import bench_for, in_turn
 from reflector.runtime.recovery import recover
-from reflector.runtime.scheduling import Scheduler
+from reflector.runtime.scheduling import Scheduler, config_of, engine_of, today
 from reflector.runtime.supervisor import supervise
+from reflector.runtime.unseat import unseated
 from reflector.runtime.watch import Watch
 from reflector.runtime.wiring import Context
 from reflector.store import journal, reservations, scheduling
 from reflector.store.journal import Conversation
 
 _PAUSE = 0.2
+_LOOK_SECONDS = 60
+"""Between two looks whether the one that we wait for still works."""
 _GOES_ON = (Outcome.MERGED, Outcome.NO_CHANGES)
 
 
@@ -45,17 +51,22 @@ class Options:
     focus: str = ""
     dry_run: bool = False
     max_runs: int = 10
+    over_budget: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Reflected:
-    """What came of it: files read and refused, runs in order, whether it was interrupted."""
+    """What came of it: files read and refused, runs in order, whether it was interrupted.
+
+    `over` says which limit of the day kept the next run from starting.
+    """
 
     ingested: tuple[Ingested, ...]
     refused: tuple[ReflectorError, ...]
     runs: tuple[Run, ...]
     waiting: tuple[Run, ...]
     interrupted: bool = False
+    over: DayLimitError | None = None
 
 
 def reflect(
@@ -73,16 +84,28 @@ def reflect(
         if bench is None:
             return Reflected(ingested, refused, (), (), interrupted=True)
         recover(bench, SLOT["reflection"])
-        # What is reserved holds the slot: until it has run, no kept tip can be taken up again.
-        reserved = list(_reserved_before(bench))
-        runs = [*reserved, *bring_home(bench), *_runs(bench, options, chosen)]
+        runs, over = _all(bench, options, chosen)
         waiting = reservations.kept(bench.state.connection)
     if not watch.stop():
-        _pass_on(context)
-    return Reflected(ingested, refused, tuple(runs), tuple(waiting), interrupted=watch.stop())
+        pass_on(context)
+    return Reflected(ingested, refused, tuple(runs), tuple(waiting), watch.stop(), over)
 
 
-def _pass_on(context: Context) -> None:
+def _all(
+    bench: Bench, options: Options, chosen: Sequence[str] | None
+) -> tuple[list[Run], DayLimitError | None]:
+    runs: list[Run] = []
+    # What is reserved holds the slot: until it has run, no kept tip can be taken up again.
+    work = chain(_reserved_before(bench), bring_home(bench), _runs(bench, options, chosen))
+    try:
+        for run in work:
+            runs.append(run)  # noqa: PERF402 - those before an error count
+    except DayLimitError as error:
+        return runs, error
+    return runs, None
+
+
+def pass_on(context: Context) -> None:
     """Launch a supervisor for what was asked for while we held the slot: it relied on us."""
     with context.state() as state:
         waits = Scheduler(context, state).waits(SLOT["reflection"], tips=False)
@@ -125,16 +148,18 @@ def _chosen(
 @contextmanager
 def _bench(context: Context, watch: Watch, child: Sequence[str]) -> Iterator[Bench | None]:
     """Wait for the slot and hold it; None when told to stop while waiting."""
-    told = False
+    clock, looked = context.ambient.clock, None
     while not watch.stop():
         with bench_for(context, SLOT["reflection"], watch, child) as bench:
             if bench is not None:
                 yield bench
                 return
-        if not told:
+        if looked is None:
             watch.say("Another run is active in this memory; waiting for its end.")
-            told = True
-        context.ambient.clock.sleep(_PAUSE)
+        if looked is None or clock.monotonic() - looked > _LOOK_SECONDS:
+            looked = clock.monotonic()
+            unseated(context, SLOT["reflection"])
+        clock.sleep(_PAUSE)
     yield None
 
 
@@ -185,10 +210,33 @@ def _reserve(bench: Bench, options: Options, chosen: Sequence[str] | None) -> Ru
         snapshots = _snapshots(bench, options, candidates)
         if not snapshots:
             return None
-        slot = SLOT[request.pipeline]
-        now = bench.context.ambient.now()
-        reservations.reserve(connection, run_id, slot, request, snapshots, bench.who, now)
+        slot, now = SLOT[request.pipeline], bench.context.ambient.clock.now()
+        engine = engine_of(bench.context.settings)
+        asked = Asked(request, now, over_budget=options.over_budget, calls_model=engine.calls_model)
+        _within_the_day(bench, asked, slot)
+        reservations.reserve(connection, run_id, slot, request, snapshots, bench.who, stamp(now))
+        reservations.note_calls_model(connection, run_id, engine.calls_model)
     return reservations.find(bench.state.connection, run_id)
+
+
+def _within_the_day(bench: Bench, asked: Asked, slot: str) -> None:
+    """Raise DayLimitError when the day has no room for another run, with what it has used."""
+    config = config_of(bench.context.settings)
+    day = today(bench.state, asked.at)
+    over = over_day(day, config, asked, slot)
+    if over is None:
+        return
+    runs = f"{day.runs.get(slot, 0)} of {config.day_max_runs} {slot} runs"
+    raise DayLimitError(
+        f"A limit of the day is reached: {runs}, "
+        f"{day.cost_usd:.2f} of {config.day_max_cost_usd:.2f} USD.",
+        hint=f"It ends at {stamp(day.ends_at)}; `--over-budget` runs all the same. The limits are "
+        "`day.max_runs` and `day.max_cost_usd`.",
+        why=over.value,
+        runs=day.runs.get(slot, 0),
+        cost_usd=round(day.cost_usd, 4),
+        until=stamp(day.ends_at),
+    )
 
 
 def _request(bench: Bench, options: Options) -> Request:

@@ -132,6 +132,13 @@ def _files(context: Context, now: float) -> Iterator[Leftover]:
         yield Leftover("lock", str(file.relative_to(root)), "", _age(file, now), needed=held)
 
 
+def dead_locks(context: Context) -> list[Path]:
+    """Return git's locks that no git can hold: for who holds all of ours, none while a git works."""
+    root = context.agent.path
+    locks = [file for pattern in _LOCKS for file in _matching(root, pattern)]
+    return [] if locks and _git_works_in(context.agent.repo) else locks
+
+
 def _matching(root: Path, pattern: str) -> Iterator[Path]:
     """Yield what matches; of a folder that git removes meanwhile the next sweep sees the rest."""
     with contextlib.suppress(FileNotFoundError):

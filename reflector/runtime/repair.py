@@ -13,6 +13,7 @@ from reflector.runtime.ingest import ingest
 from reflector.runtime.loop import REFLECTION, Quiet, drain
 from reflector.runtime.memory_lock import memory_write
 from reflector.runtime.sweep import sweep
+from reflector.runtime.undo import remember_undone
 from reflector.runtime.wiring import Context
 from reflector.store import journal, rescue, scheduling
 from reflector.vcs.reads import Reads
@@ -62,6 +63,8 @@ def _database(context: Context) -> Iterator[str]:
         except ReflectorError as error:
             yield f"could not read {path} again: {error.message}"
     yield from _cursors(context)
+    if undone := remember_undone(context):
+        yield f"remembered what {undone} undone runs had written"
 
 
 def _cursors(context: Context) -> Iterator[str]:

@@ -76,6 +76,13 @@ def route_settings(settings: Settings) -> str:
     return park.settings_fingerprint({name: settings.text(name) for name in names})
 
 
+def today(state: State, now: datetime) -> Day:
+    """Return what this identity has used since midnight, local time."""
+    begins = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    ends = begins + timedelta(days=1)
+    return scheduling.day(state.connection, stamp(begins), ends, _UNKNOWN_PRICE_USD)
+
+
 class Scheduler:
     """Decides for one identity, each time inside one transaction of its database."""
 
@@ -129,7 +136,7 @@ class Scheduler:
             with self._state.transaction():
                 run_id = self._promote(slot, now)
             if run_id is not None:
-                reservations.adopt(self._state, run_id, who)
+                reservations.adopt(self._state, run_id, who, self._context.ambient.now())
                 return reservations.find(connection, run_id)
             if len(scheduling.pending(connection)) >= before:
                 break
@@ -141,7 +148,7 @@ class Scheduler:
         unowned = reservations.unowned(connection, slot)
         if unowned is None:
             return None
-        reservations.adopt(self._state, unowned, who)
+        reservations.adopt(self._state, unowned, who, self._context.ambient.now())
         return reservations.find(connection, unowned)
 
     def waits(self, slot: str, *, tips: bool) -> bool:
@@ -217,7 +224,7 @@ class Scheduler:
         last = scheduling.mark(connection, LAST_DREAM)
         return SchedulerState(
             engine=self._engine,
-            day=self._day(now),
+            day=today(self._state, now),
             standings=scheduling.standings(connection, blocked),
             active=scheduling.active(connection),
             pending={p: asked for p, (_, asked) in scheduling.pending(connection).items()},
@@ -226,13 +233,17 @@ class Scheduler:
             pressure=memory.pressure,
             memory_changed=memory.changed,
             held=scheduling.mark(connection, scheduling.JOURNAL_LOST) or "",
+            parent_dirty=self._still_dirty(),
         )
 
-    def _day(self, now: datetime) -> Day:
-        local = now.astimezone()
-        begins = local.replace(hour=0, minute=0, second=0, microsecond=0)
-        ends = begins + timedelta(days=1)
-        return scheduling.day(self._state.connection, stamp(begins), ends, _UNKNOWN_PRICE_USD)
+    def _still_dirty(self) -> bool:
+        """Tell whether another run would only say again why the last one could not begin."""
+        before = reservations.could_not_begin(self._state.connection, SLOT["reflection"])
+        if not before:
+            return False
+        from reflector.vcs.whereabouts import parent_trouble  # noqa: PLC0415 - seldom needed
+
+        return parent_trouble(self._context.agent.repo / ".git") == before
 
     def _memory(self) -> Memory:
         # Only a dream asks; a turn that settles must not pay for it.

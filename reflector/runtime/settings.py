@@ -10,19 +10,25 @@ from pathlib import Path
 from typing import Any
 
 from reflector.core.errors import SettingsError
+from reflector.memory.shares import CEILINGS, FLOORS, WEIGHTS
 
 Value = str | int | float | bool | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One setting. `choices` closes a string; `least` is the smallest number allowed."""
+    """One setting. `choices` closes a string; `least` is the smallest number allowed.
+
+    `most` makes a list one of `name=number` with the default's names and numbers up to it; names
+    that are left out keep their default.
+    """
 
     name: str
     default: Value
     says: str
     choices: tuple[str, ...] = ()
     least: int = 0
+    most: int = 0
 
     @property
     def variable(self) -> str:
@@ -34,15 +40,35 @@ class Key:
         """Say what a value must be."""
         if self.choices:
             return "one of " + ", ".join(repr(choice) for choice in self.choices)
+        if isinstance(self.default, tuple):
+            return self._expected_list
         if isinstance(self.default, bool):
             return "true or false"
-        if isinstance(self.default, int):
-            return f"a whole number of at least {self.least}"
-        if isinstance(self.default, float):
-            return f"a number of at least {self.least}"
-        if isinstance(self.default, tuple):
-            return "a list of strings that are not empty"
+        if isinstance(self.default, int | float):
+            whole = "" if isinstance(self.default, float) else "whole "
+            return f"a {whole}number of at least {self.least}"
         return "a string"
+
+    @property
+    def _expected_list(self) -> str:
+        if not self.most:
+            return "a list of strings that are not empty"
+        names = ", ".join(self.names)
+        return f"a list of name=number, names of {names}, numbers {self.least} to {self.most}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names that a list of `name=number` may hold."""
+        texts = self.default if isinstance(self.default, tuple) else ()
+        return tuple(text.partition("=")[0] for text in texts)
+
+    def takes(self, text: str) -> bool:
+        """Tell whether one string may stand in the list."""
+        if not self.most:
+            return bool(text.strip())
+        name, _, number = text.partition("=")
+        within = _SMALL.match(number) and self.least <= int(number) <= self.most
+        return name in self.names and bool(within)
 
     @property
     def shown(self) -> str:
@@ -97,9 +123,13 @@ KEYS: tuple[Key, ...] = (
     Key("log.steps", True, "Whether every call of a model leaves a record in its run."),  # noqa: FBT003 - a default
     Key("prompt.budget_tokens", 2000, "Estimated tokens of the compiled block.", least=300),
     Key("prompt.max_chars", 8000, "Characters of the compiled block.", least=1200),
+    Key("prompt.floors", FLOORS, "Least percent of the block for a section.", most=90),
+    Key("prompt.ceilings", CEILINGS, "Most percent of the block for a section.", most=100),
+    Key("prompt.weights", WEIGHTS, "How sections share what is left.", least=1, most=99),
 )
 
 _LONGEST = 200
+_SMALL = re.compile(r"[0-9]{1,3}\Z", re.ASCII)
 _WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,4})?\Z")
 _TABLES = {key.name.split(".")[0] for key in KEYS if "." in key.name}
@@ -211,7 +241,7 @@ def _checked(name: str, value: Any, where: str) -> Value:
         value = float(value)
     fits = type(value) is type(key.default)
     if fits and isinstance(value, tuple):
-        fits = all(isinstance(each, str) and each.strip() for each in value)
+        fits = all(isinstance(each, str) and key.takes(each) for each in value)
     elif fits and key.choices:
         fits = value in key.choices
     elif fits and type(value) in (int, float):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from reflector.core.entry import ConversationKey
 from reflector.core.errors import ReflectorError, TranscriptError
 from reflector.core.schedule import Event, Settled, Shutdown
 from reflector.harness.meanings import meaning
+from reflector.harness.places import second_places
 from reflector.runtime import hook_gate
 from reflector.runtime.front import SUPERVISOR, handle
 from reflector.runtime.ingest import ingest
@@ -59,19 +61,17 @@ def _drain(
     found: Context, folder: Path, before: Drained, supervisor: Sequence[str] | None
 ) -> Drained:
     events, entries, trouble = before.events, before.entries, list(before.trouble)
+    lost: list[str] = []
     marks: dict[str, Mark] = {}
     asked: dict[tuple[str, Event], Context] = {}
     for spooled, mark in spool.lines(folder):
         marks[mark.file] = mark
-        if spooled is None:
+        if spooled is None or spooled.lost:
+            lost.append(spooled.lost if spooled else "torn")
             continue
         events += 1
         try:
-            theirs = context_for(found, spooled.cwd)
-            new, conversation = _read(theirs, spooled)
-            entries += new
-            if (event := _event(spooled, conversation)) is not None:
-                asked[theirs.agent.slug, event] = theirs
+            entries += _heard(found, spooled, asked)
         except (ReflectorError, OSError) as error:
             trouble.append(str(error))
     # Once for what many hooks said: they tell the same about the journal as it is now.
@@ -80,9 +80,21 @@ def _drain(
             handle(theirs, event, supervisor)
         except (ReflectorError, OSError) as error:
             trouble.append(str(error))
+    if lost:
+        spool.note_lost(folder, lost, found.ambient.now())
+        trouble.append(f"{len(lost)} hook events could not be passed on whole.")
     if marks:
         spool.save(folder, marks.values())
     return Drained(events, entries, tuple(trouble))
+
+
+def _heard(found: Context, spooled: Spooled, asked: dict[tuple[str, Event], Context]) -> int:
+    """Journal what an event tells of, and note what is to be decided; return the new entries."""
+    theirs = context_for(found, spooled.cwd)
+    new, conversation = _read(theirs, spooled)
+    if (event := _event(spooled, conversation)) is not None:
+        asked[theirs.agent.slug, event] = theirs
+    return new
 
 
 def _event(spooled: Spooled, conversation: str) -> Event | None:
@@ -103,8 +115,28 @@ def _read(theirs: Context, spooled: Spooled) -> tuple[int, str]:
         return 0, named
     theirs.require()
     try:
-        done = ingest(theirs, Path(spooled.transcript), Quiet())
+        done = ingest(theirs, _place(spooled), Quiet())
     except TranscriptError:
-        # A session that was never written, or is written elsewhere: the next event tries again.
+        # A session that was never written: the next event tries again.
         return 0, named
     return done.entries, done.conversation
+
+
+def _place(spooled: Spooled) -> Path:
+    """Return where the transcript lies: where the hook says, else at the second place it may be."""
+    named = Path(spooled.transcript)
+    if os.path.lexists(named):
+        return named
+    found = [
+        place
+        for folder, pattern in second_places(spooled.harness, PurePosixPath(spooled.transcript))
+        for place in Path(folder).glob(pattern)
+    ]
+    return max(found, key=_changed, default=named)
+
+
+def _changed(place: Path) -> float:
+    try:
+        return place.stat().st_mtime
+    except OSError:
+        return 0

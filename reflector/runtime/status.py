@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ from reflector.core.errors import PausesError
 from reflector.core.park import ParkState
 from reflector.core.run import Run
 from reflector.memory.budget import estimate_tokens
-from reflector.runtime import pauses
+from reflector.runtime import pauses, push
+from reflector.runtime.notices import Notice, notices
 from reflector.runtime.parking import park_json
 from reflector.runtime.pauses import Pause
 from reflector.runtime.present import conversation_json, run_json
@@ -26,6 +27,7 @@ from reflector.vcs.glance import Glance, documents, glance, texts
 from reflector.vcs.scrub import Scrubbed
 
 _LAST = 5
+_LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,10 @@ class Status:
     park: ParkState
     last_runs: tuple[Run, ...]
     conversations: tuple[Conversation, ...]
-    redactions: dict[str, int]
     sandbox: Outlook
     problems: tuple[Problem, ...]
+    notices: tuple[Notice, ...] = ()
+    push: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return the machine form."""
@@ -100,17 +103,12 @@ class Status:
             "engine": {"selected": engine, "why": settings.origins["engine.name"]},
             "sandbox": self.sandbox.state,
             "pipelines": [self._reflection()],
+            "push": dict(self.push),
             "notices": [
-                *({"code": "redacted", "message": line} for line in self.notices()),
+                *({"code": code, "message": sentence} for code, sentence in self.notices),
                 *unconfined(self.sandbox),
             ],
         }
-
-    def notices(self) -> list[str]:
-        """Return what a person should know without having to do anything."""
-        total = sum(self.redactions.values())
-        rules = ", ".join(f"{rule} {count}" for rule, count in sorted(self.redactions.items()))
-        return [f"{total} secrets were replaced in the journal ({rules})."] if total else []
 
     def _reflection(self) -> dict[str, Any]:
         waiting = sum(1 for each in self.conversations if each.unreflected_bytes > 0)
@@ -158,10 +156,32 @@ def status(context: Context) -> Status:
             park=scheduling.park_state(connection, context.settings.text("engine.name")),
             last_runs=tuple(reservations.recent(connection, _LAST)),
             conversations=tuple(journal.backlog(connection, None, ())),
-            redactions=journal.redactions(connection),
             sandbox=sandbox,
-            problems=(*problems(context, state, git, active), *refused(sandbox)),
+            problems=(
+                *problems(context, state, git, active),
+                *_refused(context, git, files),
+                *refused(sandbox),
+            ),
+            notices=notices(context, state),
+            push=push.as_json(context, connection),
         )
+
+
+def _refused(context: Context, git: Glance, committed: dict[str, int]) -> list[Problem]:
+    """Name the hand edits that cannot be committed, and why."""
+    if not git.dirty:
+        return []
+    # The validator is loaded only where something was edited: `status` is asked often.
+    from reflector.runtime.unadopted import unadopted  # noqa: PLC0415
+
+    return [
+        Problem(
+            "hand_edit_refused",
+            f"{each.path}:{each.line}: {each.message} It stays as it is, uncommitted.",
+            "Mend the file; `reflector memory commit` takes it in.",
+        )
+        for each in unadopted(context, git, committed)[:_LISTED]
+    ]
 
 
 def _recording(context: Context, state: State) -> Recording:

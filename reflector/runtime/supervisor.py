@@ -9,24 +9,28 @@ from pathlib import Path
 from typing import Any, assert_never
 
 from reflector.core.errors import GitError, ReflectorError, StateError
+from reflector.core.redact import redact
 from reflector.core.run import Outcome, Phase, Reason, Run, Settlement
 from reflector.memory.rules import Verdict
 from reflector.runtime import log as events
+from reflector.runtime import payload as payloads
 from reflector.runtime import sandbox, sandbox_probe
 from reflector.runtime.agent_confinement import confine
 from reflector.runtime.bench import Bench, failed, keep, planned, settle
 from reflector.runtime.integration import Validated, integrate, scope, surely
-from reflector.runtime.judgement import judge
+from reflector.runtime.judgement import judge, reasons
 from reflector.runtime.launch import Ended, Listening, environment, run_child
 from reflector.runtime.payload import Payload
 from reflector.runtime.preparation import prepare
 from reflector.runtime.routing import credentials
 from reflector.runtime.trouble import settlement_of
+from reflector.runtime.waiting import BY_SETTING
 from reflector.store import reservations
 from reflector.store.state import State
 from reflector.vcs import administration, worktree
 from reflector.vcs.port import Administration
 from reflector.vcs.reads import Reads
+from reflector.vcs.whereabouts import trouble
 from reflector.vcs.worktree import Missing, Worktree
 
 _LARGEST_RESULT = 4_000_000
@@ -107,7 +111,7 @@ class _Work:
 
     def validated(self, base: str, tip: str, finish: dict[str, Any]) -> Settlement:
         self.usage = finish["usage"]
-        may = scope(self.bench, self.run)
+        may = scope(self.bench.context, self.bench.state, self.run)
         verdict = judge(self._worktree, tip, may)
         return self._decide(verdict, finish, Validated(self.run, base, tip, may))
 
@@ -116,15 +120,10 @@ class _Work:
     def _parent_ready(self) -> str:
         with Reads(self.bench.context.agent.repo) as reads:
             head = reads.head()
-        trouble = ""
-        if head.operation is not None:
-            trouble = f"The memory repository is in the middle of a {head.operation}."
-        elif head.branch != "main":
-            trouble = f"The memory repository is on {head.branch or 'no branch'}, not on main."
-        elif head.sha is None:
+        if why := trouble(head.branch, head.operation):
+            raise _Settled(Settlement(Outcome.PARENT_DIRTY, detail=why))
+        if head.sha is None:
             raise GitError("The memory repository has no commit on main that can be read.")
-        if head.sha is None or trouble:
-            raise _Settled(Settlement(Outcome.PARENT_DIRTY, detail=trouble))
         return head.sha
 
     def _provision(self, base: str) -> Payload:
@@ -280,14 +279,31 @@ class _Work:
             case "no_changes":
                 end = Settlement(Outcome.NO_CHANGES)
             case "awaiting_review":
-                kept = self.keep("review", work.tip)
-                end = Settlement(Outcome.AWAITING_REVIEW, detail=detail, kept_ref=kept)
+                end = self._waits("; ".join(reasons(findings)), work.tip)
             case "accept":
-                self._advance(Phase.INTEGRATING)
-                end = surely(self.bench, work, lambda: integrate(self.bench, work))
+                end = self._accepted(work)
             case _:
                 assert_never(verdict.outcome)
         return replace(end, findings=findings, tip=work.tip)
+
+    def _accepted(self, work: Validated) -> Settlement:
+        if self._asked_for_review():
+            return self._waits(BY_SETTING, work.tip)
+        self._advance(Phase.INTEGRATING)
+        return surely(self.bench, work, lambda: integrate(self.bench, work))
+
+    def _waits(self, why: str, tip: str) -> Settlement:
+        kept = self.keep("review", tip)
+        return Settlement(Outcome.AWAITING_REVIEW, detail=redact(why).text[:512], kept_ref=kept)
+
+    def _asked_for_review(self) -> bool:
+        """Tell whether a person approves this run: by the settings now, or as it was begun."""
+        if self.bench.context.settings.text("merge") == "review":
+            return True
+        try:
+            return payloads.read(self.folder / "payload.json").review
+        except (OSError, ValueError, KeyError, TypeError):
+            return True  # nobody knows what was asked for: a person looks
 
     # What every phase uses
 

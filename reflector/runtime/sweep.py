@@ -10,10 +10,10 @@ from pathlib import Path
 
 from structlog.typing import FilteringBoundLogger
 
-from reflector.core.ambient import instant, stamp
 from reflector.core.errors import ReflectorError
 from reflector.core.sweep import Kind, Leftover, Receipt, select
 from reflector.runtime import log as events
+from reflector.runtime.cleansing import expunge_secrets, holds_secret
 from reflector.runtime.leftovers import clean_up, set_folder_aside
 from reflector.runtime.memory_lock import memory_write
 from reflector.runtime.remains import KEPT, remains
@@ -26,6 +26,12 @@ from reflector.vcs.reads import Reads
 from reflector.vcs.worktree import BRANCHES, Worktree
 
 LAST_SWEEP = "last_sweep_at"
+LAST_MAINTENANCE = "last_maintenance_at"
+HOURLY = timedelta(hours=1)
+AT_START = timedelta(minutes=10)
+"""Between two sweeps by supervisors that start."""
+
+_HALF = 128
 _AT_ONCE = 25
 """So many are removed before the memory-write lock is let go for whoever waits to merge."""
 
@@ -43,19 +49,41 @@ def sweep(context: Context, log: FilteringBoundLogger, *, dry_run: bool) -> list
             with memory_write(context) as git:
                 broom = _Broom(context, state, git, log)
                 done += [broom.remove(each) for each in some]
+        _maintain(context, state, log)
         return done
 
 
-def sweep_in_time(context: Context, log: FilteringBoundLogger) -> list[Receipt]:
-    """Sweep if nobody did for an hour: where no daemon runs, supervisors do it on their way."""
-    now = context.ambient.clock.now()
+def sweep_in_time(
+    context: Context, log: FilteringBoundLogger, every: timedelta = HOURLY
+) -> list[Receipt]:
+    """Sweep if nobody did for so long: where no daemon runs, supervisors do it on their way."""
     with context.state() as state, state.transaction() as connection:
-        last = scheduling.mark(connection, LAST_SWEEP)
-        # A distance: a clock that was set back must not put it off for long.
-        if last and abs(now - instant(last)) < timedelta(hours=1):
+        if not scheduling.due(connection, LAST_SWEEP, context.ambient.clock.now(), every):
             return []
-        scheduling.set_mark(connection, LAST_SWEEP, stamp(now))
     return sweep(context, log, dry_run=False)
+
+
+def _maintain(context: Context, state: State, log: FilteringBoundLogger) -> None:
+    """Pack the repository when it is worth it; what goes wrong with that is the next sweep's."""
+    try:
+        if not _many_loose_objects(context.agent.repo):
+            return
+        with memory_write(context) as git:
+            # Beside a run git would pack what the run's child is reading, and make it wait.
+            if not reservations.active(state.connection) and _time_to_pack(context, state):
+                git.maintain()
+    except (ReflectorError, OSError) as error:
+        log.warning(events.CLEANUP_FAILED, target="repository", error=str(error))
+
+
+def _time_to_pack(context: Context, state: State) -> bool:
+    with state.transaction() as connection:
+        return scheduling.due(connection, LAST_MAINTENANCE, context.ambient.clock.now(), HOURLY)
+
+
+def _many_loose_objects(repo: Path) -> bool:
+    """Tell whether more than about 180 objects lie about: then half of their folders exist."""
+    return sum(1 for _ in (repo / ".git" / "objects").glob("[0-9a-f][0-9a-f]")) > _HALF
 
 
 def _in_parts(chosen: Sequence[Leftover]) -> Iterator[Sequence[Leftover]]:
@@ -98,6 +126,7 @@ def _worktree(broom: _Broom, each: Leftover) -> str:
     place = Worktree(agent.worktrees / each.target, git_dir, f"{BRANCHES}{each.target}", "")
     kept = _keep(broom, place.branch, each.run)
     trouble = clean_up(broom.git, agent, each.run, place, broom.log)
+    trouble = trouble or expunge_secrets(broom.git, agent, each.run)
     if trouble:
         raise OSError(trouble)
     return kept
@@ -109,6 +138,7 @@ def _branch(broom: _Broom, each: Leftover) -> str:
         tip = reads.resolve(f"refs/heads/{each.target}")
     if tip:
         broom.git.branch_delete(each.target, tip)
+    expunge_secrets(broom.git, broom.context.agent, each.run)
     return kept
 
 
@@ -178,6 +208,8 @@ def _keep(broom: _Broom, branch: str, run_id: str) -> str:
             return ""
         refs = [f"{KEPT}{kind}/{run_id}" for kind in ("backup", "kept", "review")]
         held = next((ref for ref in refs if reads.resolve(ref) == tip), None)
+    if held is None and holds_secret(broom.context.agent, run_id, tip):
+        return ""  # its run was killed before it could take it out
     if held is None:
         held = refs[0]
         broom.git.update_ref(held, tip, None)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
-from reflector.core.errors import NotFoundError, ParentDirtyError, ReflectorError
+from reflector.core.errors import NotFoundError, ParentDirtyError, ReflectorError, RefMovedError
 from reflector.core.run import Run
-from reflector.runtime import block_cache
+from reflector.runtime import block_cache, push
+from reflector.runtime.adoption import adopt_held
+from reflector.runtime.brought import Lines, brought_by_merge
 from reflector.runtime.memory_lock import memory_write
 from reflector.runtime.wiring import Context
-from reflector.store import reservations
+from reflector.store import forgetting, reservations, unwanted
+from reflector.store.state import State
 from reflector.vcs import merge
 from reflector.vcs.merge import Integrated, Integration, Refused, Undo
+from reflector.vcs.port import CommitInfo, trailers
 from reflector.vcs.reads import Reads
+
+_TRAILER = "Reflector-Undo"
+_ALL = 1_000_000
 
 
 class UndoConflictError(ReflectorError):
@@ -24,30 +31,84 @@ class UndoConflictError(ReflectorError):
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """The commit that took a run back, and the paths that it changed."""
+    """The commit that took a run back, the paths that it changed, how many lines are unwanted now.
+
+    `rewritten_at` says when history was rewritten since that run, "" if it was not.
+    """
 
     run: str
     commit: str
     paths: tuple[str, ...]
+    unwanted: int = 0
+    rewritten_at: str = ""
 
 
 def undo(context: Context, run_id: str) -> Undone:
-    """Take back what a run merged. Raises an error that says why when it cannot be done."""
+    """Take back what a run merged. Raises an error that says why when it cannot be done.
+
+    What the merge had brought is remembered as unwanted before main moves: who dies in between
+    has not forgotten what the person wanted.
+    """
     with context.state() as state:
         run = reservations.find(state.connection, run_id)
-    if run.merge_commit is None:
-        raise NotFoundError(f"Run {run.id} merged nothing, so there is nothing to undo.")
-    with memory_write(context) as git:
-        _refuse_twice(context, run)
-        done = merge.integrate(
-            git,
-            _job(context, run, run.merge_commit),
-            save_merge=lambda _sha: None,  # after a death in between git itself tells what landed
-            sleep=context.ambient.clock.sleep,
-        )
-    undone = _answer(run, done)
+        if run.merge_commit is None:
+            raise NotFoundError(f"Run {run.id} merged nothing, so there is nothing to undo.")
+        lines = brought_by_merge(context, run.merge_commit)
+        rewritten_at = forgetting.rewritten_at(state.connection, run.merge_commit)
+        with memory_write(context) as git:
+            adopt_held(context, git)
+            _refuse_twice(context, run)
+            try:
+                done = merge.integrate(
+                    git,
+                    _job(context, run, run.merge_commit),
+                    save_merge=lambda _sha: _remember(context, state, run.id, lines),
+                    sleep=context.ambient.clock.sleep,
+                )
+            except RefMovedError:
+                _forget(state, run.id)
+                raise
+        if isinstance(done, Refused):
+            _forget(state, run.id)
+    count = sum(map(len, lines.values()))
+    undone = replace(_answer(run, done), unwanted=count, rewritten_at=rewritten_at)
     block_cache.refresh(context)
+    push.begin(context)
     return undone
+
+
+def remember_undone(context: Context) -> int:
+    """Remember as unwanted what every undo on main took back; return how many there are.
+
+    For a ledger that was lost: git alone tells. What was reverted with plain git is no undo.
+    """
+    with Reads(context.agent.repo) as reads:
+        head = reads.resolve("refs/heads/main")
+        history = reads.log(head, limit=_ALL) if head else ()
+    merges = {run: commit.sha for commit in history for run in _named(commit, "Reflector-Run")}
+    undone = [(run, commit.at) for commit in reversed(history) for run in _named(commit, _TRAILER)]
+    found = [
+        (run, at, brought_by_merge(context, merges[run])) for run, at in undone if run in merges
+    ]
+    with context.state() as state, state.transaction() as connection:
+        for run, at, lines in found:
+            unwanted.record(connection, run, lines, "undone", at)
+    return len(found)
+
+
+def _named(commit: CommitInfo, trailer: str) -> list[str]:
+    lines = trailers(commit.message)
+    return [line.partition(": ")[2] for line in lines if line.startswith(f"{trailer}: ")]
+
+
+def _remember(context: Context, state: State, run_id: str, lines: Lines) -> None:
+    with state.transaction() as connection:
+        unwanted.record(connection, run_id, lines, "undone", context.ambient.now())
+
+
+def _forget(state: State, run_id: str) -> None:
+    with state.transaction() as connection:
+        unwanted.forget_run(connection, run_id)
 
 
 def _job(context: Context, run: Run, merge_commit: str) -> Integration:
@@ -56,7 +117,7 @@ def _job(context: Context, run: Run, merge_commit: str) -> Integration:
     summary = subject.partition("): ")[2] or subject
     message = (
         f"revert({run.request.pipeline}): {summary}\n\n"
-        f"Reflector-Undo: {run.id}\n"
+        f"{_TRAILER}: {run.id}\n"
         "Memory-Writer: person\n"
     )
     now = context.ambient.clock.now()
@@ -69,7 +130,7 @@ def _refuse_twice(context: Context, run: Run) -> None:
         if head is None:
             return
         for commit in reads.log(head, since=run.merge_commit, limit=100_000):
-            if f"Reflector-Undo: {run.id}" in commit.message.splitlines():
+            if f"{_TRAILER}: {run.id}" in commit.message.splitlines():
                 raise NotFoundError(
                     f"Run {run.id} was undone already, by {commit.sha[:12]}.",
                     hint="`git log` in the memory repository shows both commits.",

@@ -348,11 +348,6 @@ def add_redactions(connection: sqlite3.Connection, rule: str, count: int) -> Non
     )
 
 
-def redactions(connection: sqlite3.Connection) -> dict[str, int]:
-    """Return how many secrets capture has replaced, by rule."""
-    return dict(connection.execute("SELECT rule, count FROM redactions").fetchall())
-
-
 def count(state: State) -> int:
     """Return how many entries the journal holds."""
     found: int = state.connection.execute("SELECT count(*) FROM entries").fetchone()[0]

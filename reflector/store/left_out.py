@@ -16,7 +16,8 @@ COPY = "copy"
 class Standing:
     """How a conversation stands: its present folder, and since when it is silent ("" = it is not).
 
-    `known` tells whether it is in the journal, `gaps` whether anything of it was ever left out.
+    `known` tells whether it is in the journal, `gaps` whether anything of it was ever left out,
+    `forgotten` whether a person had all of it forgotten.
     """
 
     known: bool = False
@@ -24,12 +25,13 @@ class Standing:
     headless: bool = False
     silent_since: str = ""
     gaps: bool = False
+    forgotten: bool = False
 
 
 def standing(connection: sqlite3.Connection, conversation: str) -> Standing:
     """Return how a conversation stood when it was last read."""
     row = connection.execute(
-        "SELECT cwd, here, headless FROM conversations WHERE key = ?", (conversation,)
+        "SELECT cwd, here, headless, hidden FROM conversations WHERE key = ?", (conversation,)
     ).fetchone()
     silence = connection.execute(
         "SELECT since FROM silences WHERE conversation = ? AND until = ''", (conversation,)
@@ -43,6 +45,7 @@ def standing(connection: sqlite3.Connection, conversation: str) -> Standing:
         headless=bool(row and row["headless"]),
         silent_since=silence["since"] if silence else "",
         gaps=gaps is not None,
+        forgotten=bool(row and row["hidden"]),
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from reflector.core.ambient import Clock
@@ -17,6 +18,8 @@ except ImportError:  # Windows has no flock; said when a lock is first needed
     fcntl = None  # type: ignore[assignment]
 
 _PAUSE = 0.05
+_START = 19
+"""Where the start stands in `/proc/<pid>/stat`, counted from behind the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,7 @@ class Owner:
     boot: str
     pid: int
     token: str
+    started: str = ""
 
 
 def owner(token: str) -> Owner:
@@ -35,7 +39,22 @@ def owner(token: str) -> Owner:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:
         boot = ""
-    return Owner(os.uname().nodename if hasattr(os, "uname") else "", boot, os.getpid(), token)
+    host, pid = os.uname().nodename if hasattr(os, "uname") else "", os.getpid()
+    return Owner(host, boot, pid, token, process_start(pid))
+
+
+def process_start(pid: int) -> str:
+    """Return what tells a process from a later one with its id; "" if there is none to be read.
+
+    In ticks since the boot: a clock that is set does not change it.
+    """
+    try:
+        line = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return ""
+    # The name in parentheses may hold blanks and parentheses itself.
+    fields = line.rpartition(b")")[2].split()
+    return fields[_START].decode("ascii") if len(fields) > _START else ""
 
 
 class Lock:
@@ -67,6 +86,21 @@ class Lock:
             return False
         self._descriptor = descriptor
         return True
+
+    def sign(self, who: Owner) -> None:
+        """Write into the lock that is ours who holds it."""
+        if self._descriptor is None:
+            raise HomeError(f"The lock {self.path} is not ours to sign.")
+        text = json.dumps(asdict(who)).encode("ascii")
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, text, 0)
+
+    def signature(self) -> Owner | None:
+        """Return who signed the lock last; the kernel alone knows whether it is still held."""
+        try:
+            return Owner(**json.loads(self.path.read_bytes()))
+        except (OSError, ValueError, TypeError):
+            return None
 
     def release(self) -> None:
         """Give the lock back."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import get_args
 
 from reflector.core.errors import BusyError, NotFoundError, StateError
@@ -160,8 +161,8 @@ def settle(
             also(connection)
 
 
-def reopen(state: State, run_id: str, who: Owner) -> None:
-    """Take a settled run with a kept tip up again, at `integrating`.
+def reopen(state: State, run_id: str, who: Owner, now: str | None = None) -> None:
+    """Take a settled run with a kept tip up again, at `integrating`; `now` as in `adopt`.
 
     Raises BusyError when its slot is taken or its tip is no longer kept.
     """
@@ -169,10 +170,11 @@ def reopen(state: State, run_id: str, who: Owner) -> None:
         try:
             done = connection.execute(
                 "UPDATE runs SET state = 'active', phase = 'integrating', outcome = NULL, "
-                "reason = NULL, token = ?, owner_host = ?, owner_boot = ?, owner_pid = ? "
+                "reason = NULL, token = ?, owner_host = ?, owner_boot = ?, owner_pid = ?, "
+                "heartbeat_at = coalesce(?, heartbeat_at) "
                 "WHERE id = ? AND state = 'settled' AND outcome = 'parent_dirty' "
                 "AND kept_ref IS NOT NULL",
-                (who.token, who.host, who.boot, who.pid, run_id),
+                (who.token, who.host, who.boot, who.pid, now, run_id),
             )
         except sqlite3.IntegrityError as error:
             raise BusyError(f"Run {run_id} cannot be taken up again now.") from error
@@ -180,17 +182,40 @@ def reopen(state: State, run_id: str, who: Owner) -> None:
         raise BusyError(f"Run {run_id} has no kept tip.")
 
 
-def adopt(state: State, run_id: str, who: Owner) -> None:
+def adopt(state: State, run_id: str, who: Owner, now: str | None = None) -> None:
     """Make this process the owner of an active run whose owner is dead.
 
-    Only for callers that hold the slot's presence lock: it is the proof of death.
+    Only for callers that hold the slot's presence lock: it is the proof of death. `now` is the new
+    owner's first sign of life.
     """
     with state.transaction() as connection:
         connection.execute(
-            "UPDATE runs SET token = ?, owner_host = ?, owner_boot = ?, owner_pid = ? "
-            "WHERE id = ? AND state = 'active'",
-            (who.token, who.host, who.boot, who.pid, run_id),
+            "UPDATE runs SET token = ?, owner_host = ?, owner_boot = ?, owner_pid = ?, "
+            "heartbeat_at = coalesce(?, heartbeat_at) WHERE id = ? AND state = 'active'",
+            (who.token, who.host, who.boot, who.pid, now, run_id),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """An active run with an owner: when it began to work, and when its owner last said so."""
+
+    run: str
+    who: Owner
+    began_at: str
+    seen_at: str
+
+
+def owned(connection: sqlite3.Connection, slot: str) -> Owned | None:
+    """Return the slot's active run as its owner left it; None when nobody ever owned one."""
+    row = connection.execute(
+        "SELECT * FROM runs WHERE slot = ? AND state = 'active' AND token <> ''", (slot,)
+    ).fetchone()
+    if row is None:
+        return None
+    who = Owner(row["owner_host"], row["owner_boot"], row["owner_pid"], row["token"])
+    began = row["started_at"] or row["reserved_at"]
+    return Owned(row["id"], who, began, row["heartbeat_at"] or began)
 
 
 def unowned(connection: sqlite3.Connection, slot: str) -> str | None:
@@ -236,6 +261,11 @@ def recent(connection: sqlite3.Connection, limit: int) -> list[Run]:
     return _runs(connection, "1 = 1 ORDER BY reserved_at DESC, id DESC LIMIT ?", limit)
 
 
+def ended_since(connection: sqlite3.Connection, instant: str) -> list[Run]:
+    """Return the runs that were settled since an instant, in the order of their ends."""
+    return _runs(connection, "state = 'settled' AND ended_at >= ? ORDER BY ended_at, id", instant)
+
+
 def kept(connection: sqlite3.Connection) -> list[Run]:
     """Return the runs whose validated tip waits for the memory to be free, oldest first."""
     return _runs(
@@ -244,6 +274,18 @@ def kept(connection: sqlite3.Connection) -> list[Run]:
         "AND ? IS NOT NULL ORDER BY reserved_at",
         1,
     )
+
+
+def could_not_begin(connection: sqlite3.Connection, slot: str) -> str:
+    """Return what kept the slot's last run from beginning at all, "" if it began."""
+    row = connection.execute(
+        "SELECT outcome, detail, kept_ref FROM runs WHERE slot = ? AND state = 'settled' "
+        "AND outcome <> 'cancelled' ORDER BY id DESC LIMIT 1",
+        (slot,),
+    ).fetchone()
+    if row is None or row["outcome"] != Outcome.PARENT_DIRTY or row["kept_ref"]:
+        return ""
+    return str(row["detail"])
 
 
 def known(connection: sqlite3.Connection, run_id: str) -> Run | None:

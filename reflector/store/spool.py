@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +13,17 @@ from typing import Any
 from reflector.store.disk import write_atomic
 
 _OFFSETS = "offsets"
+_LOST = "lost"
 _DAYS_KEPT = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Spooled:
-    """One hook event. `at` is in seconds since the epoch; unknown texts are empty."""
+    """One hook event. `at` is in seconds since the epoch; unknown texts are empty.
+
+    `lost` says what the hook could not pass on: "payload" was too large to be read, "line" to be
+    written; who and where are unknown then.
+    """
 
     at: float
     harness: str
@@ -26,6 +32,7 @@ class Spooled:
     transcript: str
     cwd: str
     busy: bool
+    lost: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,23 @@ def save(folder: Path, marks: Iterable[Mark]) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
+def note_lost(folder: Path, kinds: Iterable[str], now: str) -> None:
+    """Count hook events that could not be passed on whole. Only for who holds the drainer's lock."""
+    counts = Counter(lost(folder)[0])
+    counts.update(kinds)
+    text = json.dumps({"counts": counts, "last_at": now}, sort_keys=True)
+    write_atomic(folder / _LOST, text.encode())
+
+
+def lost(folder: Path) -> tuple[dict[str, int], str]:
+    """Return how many hook events were lost, by kind, and when the last one was; ({}, "") if none."""
+    try:
+        found = json.loads((folder / _LOST).read_bytes())
+        return {str(kind): int(count) for kind, count in found["counts"].items()}, found["last_at"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}, ""
+
+
 def _is_read(file: Path, offsets: dict[str, int]) -> bool:
     return offsets.get(file.name, 0) >= file.stat().st_size
 
@@ -100,6 +124,7 @@ def _parsed(raw: bytes) -> Spooled | None:
             transcript=_path(fields.get("transcript_path", "")),
             cwd=_path(fields.get("cwd", "")),
             busy=bool(fields.get("busy")),
+            lost=str(fields.get("lost", "")),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

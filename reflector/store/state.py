@@ -12,9 +12,13 @@ from pathlib import Path
 from typing import Literal
 
 from reflector.core.ambient import Clock
+from reflector.core.cleaning import clean
 from reflector.core.errors import BusyError, ReflectorError, StateError
 from reflector.store.locks import Lock
 from reflector.store.schema import MIGRATIONS, VERSION
+
+Connection = sqlite3.Connection
+"""What layers above hand on inside a transaction; they may not name the library itself."""
 
 _ROOM = 128 * 1024
 Durability = Literal["FULL", "NORMAL"]
@@ -176,8 +180,8 @@ def emptied(path: Path) -> bool:
 
 
 def storable(text: str) -> str:
-    """Return a text without the lone surrogates that no UTF-8 database can keep."""
-    return text.encode("utf-8", "replace").decode()
+    """Return a text without secrets, and without the surrogates that no database can keep."""
+    return clean(text.encode("utf-8", "replace").decode())
 
 
 def translated(error: sqlite3.Error, path: Path | None = None) -> ReflectorError:

@@ -7,14 +7,18 @@ interpreter, reads no settings and no database, and never fails: whatever happen
 the event takes one, and starts the drainer when nobody is draining.
 """
 
-from __future__ import annotations
-
+# No `from __future__`: even that is a file to open and to run, on every turn of every agent.
 import sys
 
 _LONGEST_LINE = 4096
 _LONGEST_INPUT = 1 << 22
+_LONGEST_NAME = 200
+_LONGEST_TRANSCRIPT = 1 << 25
+_FORMAT = b"reflector-block 2"
 _SECONDS = 0.15
 _SECONDS_INJECTING = 0.4
+_OBJECTS = 100_000
+"""New objects between two searches for garbage: what a start makes stays, and each costs time."""
 INJECTING = ("SessionStart",)
 
 
@@ -32,6 +36,9 @@ def main() -> int:
 
         sys.stdout.write(f"reflector {__version__}\n")
         return 0
+    import gc  # noqa: PLC0415
+
+    gc.set_threshold(_OBJECTS)
     from reflector.surface.cli.main import main as command  # noqa: PLC0415 - argparse is not free
 
     return command(words)
@@ -77,6 +84,10 @@ def _limit(seconds: float) -> None:
 
 def _acts(home: bytes, harness: str, event: str) -> None:
     given = _stdin()
+    if given is _TOO_LARGE:  # nobody knows for whom it is: it is counted, and nothing is shown
+        if _recorded(_gate(home), ""):
+            _append(home, _line(harness, event, {"lost": "payload"}))
+        return
     cwd = _text(given, "cwd")
     gate = _gate(home)
     if not _recorded(gate, cwd):
@@ -85,7 +96,7 @@ def _acts(home: bytes, harness: str, event: str) -> None:
         _spool(home, harness, event, given)
     finally:  # a full disk or a home that may only be read: the memory is shown all the same
         if event in INJECTING:
-            _inject(home, gate, cwd)
+            _inject(home, gate, given)
     _drain(home)
 
 
@@ -107,9 +118,15 @@ def _stdin() -> dict[str, object]:
     while size < _LONGEST_INPUT and (chunk := posix.read(0, 1 << 16)):
         parts.append(chunk)
         size += len(chunk)
-    text = b"".join(parts).decode("utf-8-sig", "replace").lstrip()
+    if size >= _LONGEST_INPUT:
+        return _TOO_LARGE
+    # The codec that takes a byte order mark away would be a file to import.
+    text = b"".join(parts).decode("utf-8", "replace").removeprefix("\ufeff").lstrip()
     value, _end = _json.make_scanner(Context)(text, 0)  # type: ignore[arg-type]
     return value if isinstance(value, dict) else {}
+
+
+_TOO_LARGE: dict[str, object] = {}
 
 
 def _text(given: dict[str, object], name: str) -> str:
@@ -161,22 +178,34 @@ def _glob(pattern: str, text: str) -> bool:
 
 
 def _spool(home: bytes, harness: str, event: str, given: dict[str, object]) -> None:
-    """Append one line to today's file. One write on O_APPEND stays whole between processes."""
-    import posix  # noqa: PLC0415
-    import time  # noqa: PLC0415
-    from _json import encode_basestring_ascii as quoted  # noqa: PLC0415
-
-    fields = {"time": f"{time.time():.3f}", "harness": harness, "event": event}
+    """Append one line that says what happened; if it is too long for that, one that says so."""
+    fields = {}
     for name in ("session_id", "transcript_path", "prompt_id", "cwd", "reason", "source"):
         if value := _text(given, name):
-            fields[name] = value
+            fields[name] = _cleaned(value)
     # A turn that ends while background work runs has not settled.
     if given.get("background_tasks"):
         fields["busy"] = "1"
-    body = ",".join(f"{quoted(name)}:{quoted(value)}" for name, value in fields.items())
-    line = f"{{{body}}}\n".encode("ascii")
+    line = _line(harness, event, fields)
     if len(line) > _LONGEST_LINE:
-        return
+        line = _line(harness, event, {"lost": "line"})
+    _append(home, line)
+
+
+def _line(harness: str, event: str, more: dict[str, str]) -> bytes:
+    import time  # noqa: PLC0415
+    from _json import encode_basestring_ascii as quoted  # noqa: PLC0415
+
+    fields = {"time": f"{time.time():.3f}", "harness": harness, "event": event, **more}
+    body = ",".join(f"{quoted(name)}:{quoted(value)}" for name, value in fields.items())
+    return f"{{{body}}}\n".encode("ascii")
+
+
+def _append(home: bytes, line: bytes) -> None:
+    """Append to today's file. One write on O_APPEND stays whole between processes."""
+    import posix  # noqa: PLC0415
+    import time  # noqa: PLC0415
+
     folder = home + b"/spool"
     day = b"%s/%d-%02d-%02d.jsonl" % (folder, *time.gmtime()[:3])
     flags = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
@@ -185,40 +214,120 @@ def _spool(home: bytes, harness: str, event: str, given: dict[str, object]) -> N
     posix.close(descriptor)
 
 
-def _inject(home: bytes, gate: list[tuple[str, str]], cwd: str) -> None:
-    """Print the cached block if what it was made of still holds, else a fresh one.
+def _cleaned(value: str) -> str:
+    """Return a value without secrets; the rules are loaded only for one that could hold any."""
+    if not _odd(value):
+        return value
+    root = __file__.rpartition("/reflector/")[0]
+    if root not in sys.path:
+        sys.path.append(root)  # the launcher starts this file alone
+    from reflector.core.redact import redact  # noqa: PLC0415 - some 30 ms, for hardly any hook
+
+    return redact(value).text
+
+
+def _odd(value: str) -> bool:
+    """Tell whether a value names a secret, or has a piece unlike the words and ids of a path."""
+    low = value.lower()
+    # A folder may well be called `keys`; what announces a secret needs a sign or a blank as well.
+    if any(sign in low for sign in _SIGNS) and any(word in low for word in _ANNOUNCED):
+        return True
+    if "a3-" in low:
+        return True
+    pieces = value.encode("utf-8", "replace").translate(_PIECES).split()
+    return any(len(each) > 31 or (len(each) > 7 and _mixed(each)) for each in pieces)
+
+
+def _mixed(piece: bytes) -> bool:
+    plain = piece.isalpha() or piece.isdigit()
+    return not plain and bool(piece.strip(b"0123456789abcdef"))
+
+
+_SIGNS = ("=", ":", " ", "\t", ">")
+_ANNOUNCED = ("token", "secret", "passw", "passp", "pwd", "key", "bearer", "authoriz", "://")
+_PIECES = bytes(c if chr(c).isalnum() and c < 128 else 32 for c in range(256))
+
+
+def _inject(home: bytes, gate: list[tuple[str, str]], given: dict[str, object]) -> None:
+    """Print the block, unless the session that goes on has it before its eyes already (F119)."""
+    import posix  # noqa: PLC0415
+
+    block = _block(home, gate, _text(given, "cwd"))
+    if not (_text(given, "source") == "resume" and _seen(_text(given, "transcript_path"), block)):
+        posix.write(1, block)
+
+
+def _seen(transcript: str, block: bytes) -> bool:
+    """Tell whether a transcript holds this very text since it was last compacted."""
+    from _json import encode_basestring as quoted  # noqa: PLC0415
+
+    raw = _read(transcript.replace("\0", "").encode("utf-8", "replace"), _LONGEST_TRANSCRIPT)
+    if len(raw) >= _LONGEST_TRANSCRIPT:
+        return False  # what was compacted further on is not known
+    since = max(raw.rfind(b'"compact_boundary"'), raw.rfind(b'"type":"compacted"'))
+    text = quoted(block.decode("utf-8", "replace"))[1:-1].encode("utf-8", "replace")
+    return bool(block) and raw.find(text, since + 1) >= 0
+
+
+def _block(home: bytes, gate: list[tuple[str, str]], cwd: str) -> bytes:
+    """Return the cached block if what it was made of still holds, else a fresh one.
 
     A fresh one that takes too long gives way to the cached one: see `_limit`.
     """
-    import posix  # noqa: PLC0415
-
     if _facts(home) == b"-":  # nobody has a memory here, and asking for one would make the home
-        return
+        return b""
     agent = home + b"/agents/" + _agent(gate, cwd).encode("utf-8", "surrogateescape")
-    stamps, _, block = _read(agent + b"/block").partition(b"\n\n")
-    if block and all(_holds(agent, stamp) for stamp in stamps.split(b"\n")):
-        posix.write(1, block)
-        return
-    _fallback.append(block)
-    fresh = _fresh(home)
+    known = cwd.startswith("/") and "\0" not in cwd
+    place = cwd.encode("utf-8", "replace") if known else b""
+    stamps, block = _kept(agent, place)
+    if block and all(_holds(agent, stamp) for stamp in stamps):
+        return block
+    if not block:  # the session begins in a new place: what holds everywhere is better than nothing
+        stamps, block = _kept(agent, b"")
+    late = _without_volatile(stamps, block)
+    _fallback.append(late)
+    fresh = _fresh(home, place)
     _fallback.clear()
-    posix.write(1, fresh or block)
+    return fresh or late
+
+
+def _kept(agent: bytes, place: bytes) -> tuple[list[bytes], bytes]:
+    """Return stamps and text of the block for a working directory, none if it is for another."""
+    name = place.replace(b"%", b"%25").replace(b"/", b"%2F")
+    if len(name) > _LONGEST_NAME:
+        name = name[: _LONGEST_NAME // 2] + name[-_LONGEST_NAME // 2 :]
+    file = agent + (b"/blocks/" + name if place else b"/block")
+    head, _, block = _read(file).partition(b"\n\n")
+    stamps = head.split(b"\n")
+    ours = stamps[0] == _FORMAT and (not place or b"cwd " + place in stamps)
+    return (stamps, block) if ours else ([], b"")
 
 
 def _holds(agent: bytes, stamp: bytes) -> bool:
     kind, _, rest = stamp.partition(b" ")
     if kind == b"main":
         return _main(agent) == rest
+    facts, _, path = rest.partition(b" ")
     if kind == b"file":
-        facts, _, path = rest.partition(b" ")
         return _facts(path) == facts
+    if kind == b"same":
+        return b".".join(_facts(path).split(b".")[:2]) == facts
     return True
+
+
+def _without_volatile(stamps: list[bytes], block: bytes) -> bytes:
+    """Take out what tells of short memory: a person may have changed or withdrawn it since."""
+    for stamp in stamps:
+        kind, *bounds = stamp.split(b" ")
+        if kind == b"volatile":
+            return block[: int(bounds[0])] + block[int(bounds[1]) :]
+    return block
 
 
 _fallback: list[bytes] = []
 
 
-def _fresh(home: bytes) -> bytes:
+def _fresh(home: bytes, place: bytes) -> bytes:
     import posix  # noqa: PLC0415
 
     ours, theirs = posix.pipe()
@@ -228,7 +337,8 @@ def _fresh(home: bytes) -> bytes:
         (posix.POSIX_SPAWN_OPEN, 2, "/dev/null", posix.O_WRONLY, 0),
         (posix.POSIX_SPAWN_CLOSE, ours),
     ]
-    words: list[bytes | str] = [sys.executable, "-I", "-m", "reflector", "prompt", "--home", home]
+    words: list[bytes | str] = [sys.executable, "-I", "-m", "reflector", "prompt", "--hook"]
+    words += ["--home", home, "--cwd", place]
     posix.posix_spawn(sys.executable, words, posix.environ, file_actions=actions)
     posix.close(theirs)
     parts: list[bytes] = []
@@ -276,7 +386,7 @@ def _facts(path: bytes) -> bytes:
     )
 
 
-def _read(path: bytes) -> bytes:
+def _read(path: bytes, most: int = sys.maxsize) -> bytes:
     import posix  # noqa: PLC0415
 
     try:
@@ -284,8 +394,9 @@ def _read(path: bytes) -> bytes:
     except OSError:
         return b""
     parts: list[bytes] = []
-    while chunk := posix.read(descriptor, 1 << 16):
+    while most > 0 and (chunk := posix.read(descriptor, 1 << 16)):
         parts.append(chunk)
+        most -= len(chunk)
     posix.close(descriptor)
     return b"".join(parts)
 

@@ -1,4 +1,4 @@
-"""A branch brought home: planned in memory, landed by compare-and-set, files following (ENGINE 12).
+"""A change brought home: planned in memory, landed by compare-and-set, files following (ENGINE 12).
 
 The steps a to e are those of ENGINE 12.3. Main moves in `moved`; before it nothing of a person's
 has been touched, and from it on `finish_follow` can do what is left.
@@ -6,23 +6,19 @@ has been touched, and from it on `finish_follow` can do what is left.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Literal, assert_never
 
 from reflector.core.errors import GitError, RefMovedError
+from reflector.vcs.follow import InTheWay, ask, clear_written, follow, index_alone
+from reflector.vcs.index_lock import copy_index, copy_path, release, settle_index, take
+from reflector.vcs.objects import Objects
 from reflector.vcs.porcelain import Porcelain
-from reflector.vcs.port import Identity, MergePlan
+from reflector.vcs.port import Identity, MergePlan, trailers
 from reflector.vcs.reads import Reads
-from reflector.vcs.swap import Swap, read, read_all
-
-LOCK_WAIT_SECONDS = 5.0
-_LOCK_STEP_SECONDS = 0.1
 
 Step = Literal["planned", "locked", "checked", "saved", "moved", "followed"]
 
@@ -42,11 +38,34 @@ class Undo:
     merge: str
 
 
+Files = Mapping[str, tuple[int, bytes] | None]
+"""Mode and bytes by path; None removes the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Put these files on top of `base`; if main is elsewhere by now, they are worked out anew."""
+
+    base: str
+    files: Files
+
+
+@dataclass(frozen=True, slots=True)
+class Adopt:
+    """Commit what a person's files hold already. They are in their places and stay as they are."""
+
+    base: str
+    files: Files
+
+
+Change = Bring | Undo | Write | Adopt
+
+
 @dataclass(frozen=True, slots=True)
 class Integration:
     """One change to land on main, and whose it is. `when` and `who` go into the commit."""
 
-    change: Bring | Undo
+    change: Change
     message: str
     when: datetime
     run_id: str
@@ -146,30 +165,14 @@ def steps(
         # From here to the end only an answer lets go of the lock. Without it a person's commit
         # would take the files that lag behind for theirs, and revert what landed.
         yield "moved"
-        _follow(git, job, plan.ours, commit, plan.changed)
+        _follow(git, job, plan, commit)
         yield "followed"
-        _settle_index(git, copy)
+        settle_index(git.git_dir, copy)
         answer: Integrated | Refused = Integrated(commit, plan.changed)
     except _No as no:
         answer = no.refused
     release(git.git_dir, job.run_id, job.token)
     return answer
-
-
-def our_index_lock(git_dir: Path, run_id: str, token: str) -> bool:
-    """Tell whether the repository's `index.lock` was made by this run."""
-    with contextlib.suppress(FileNotFoundError):
-        return (git_dir / "index.lock").read_bytes() == _signed(run_id, token)
-    return False
-
-
-def release(git_dir: Path, run_id: str, token: str) -> None:
-    """Remove what a dead integration left before main moved: our lock, our copy of the index."""
-    shutil.rmtree(_files_path(git_dir, run_id), ignore_errors=True)
-    _copy_path(git_dir, run_id).unlink(missing_ok=True)
-    _copy_path(git_dir, run_id).with_suffix(".index.lock").unlink(missing_ok=True)
-    if our_index_lock(git_dir, run_id, token):
-        (git_dir / "index.lock").unlink(missing_ok=True)
 
 
 def finish_follow(git: Porcelain, job: Integration, old: str, commit: str) -> Integrated | Refused:
@@ -181,19 +184,15 @@ def finish_follow(git: Porcelain, job: Integration, old: str, commit: str) -> In
     """
     with Reads(git.repo) as reads:
         changed = reads.changed(old, commit)
-    if not _copy_path(git.git_dir, job.run_id).exists():
+    if not copy_path(git.git_dir, job.run_id).exists():
         # It is the index already (e). To git a file that we took away now would be deleted.
         release(git.git_dir, job.run_id, job.token)
         return Integrated(commit, changed)
+    plan = _Planned(old, (old,), commit, changed)
     try:
         copy = _copy_index(git, job)
-        cleared = _clear_written(git, old, commit, changed)
-        try:
-            _follow(git, job, old, commit, changed)
-        except _No:
-            git.restore_missing(git.git_dir / "index", cleared)
-            raise
-        _settle_index(git, copy)
+        _follow_again(git, job, plan, commit)
+        settle_index(git.git_dir, copy)
         answer: Integrated | Refused = Integrated(commit, changed)
     except _No as no:
         answer = no.refused
@@ -217,6 +216,10 @@ def landed(git: Porcelain, job: Integration) -> str | None:
                 wanted = f"Reflector-Run: {job.run_id}"
                 log = reads.log(main, since=job.change.merge, limit=1000)
                 return next((c.sha for c in log if wanted in c.message.splitlines()), None)
+            case Write(base) | Adopt(base):
+                names = {f"{name}: {job.run_id}" for name in ("Reflector-Write", "Reflector-Adopt")}
+                log = reads.log(main, since=base, limit=1000)
+                return next((c.sha for c in log if names & set(trailers(c.message))), None)
             case _:
                 assert_never(job.change)
 
@@ -248,6 +251,12 @@ def _plan(git: Porcelain, job: Integration, ours: str, judge: Judge | None) -> _
                 if not reads.is_ancestor(merge, ours):
                     raise _No(Refused("merge_conflict", f"{merge[:12]} is not in {job.branch}."))
                 return _accepted(reads.plan_revert(ours, merge), ours, (ours,), judge)
+            case Write(base, files) | Adopt(base, files):
+                if ours != base:  # what a person committed meanwhile must not be written over
+                    raise RefMovedError(f"{job.ref} is not where it was.", ref=job.ref)
+                with Objects(git.repo) as objects:
+                    tree = objects.tree_with(reads.commit(ours).tree, files)
+                return _Planned(ours, (ours,), tree, reads.changed(ours, tree))
             case _:
                 assert_never(job.change)
 
@@ -267,90 +276,49 @@ def _accepted(
 def _check(git: Porcelain, job: Integration, plan: _Planned) -> tuple[str, Path]:
     """Refuse if a person's work is in the way; return the commit object and the index copy (b)."""
     with Reads(git.repo) as reads:
-        occupied = reads.occupied(plan.changed)
-        if occupied:
-            why = "Uncommitted changes are in the way."
-            raise _No(Refused("parent_dirty", why, occupied))
+        _refuse_work(reads, job.change, plan.changed)
         commit = reads.create_commit(plan.tree, plan.parents, job.message, job.who, job.when)
     copy = _copy_index(git, job)
+    if isinstance(job.change, Adopt):
+        return commit, copy
     try:
-        _ask(git, plan.ours, commit, copy)
+        ask(git, plan.ours, commit, copy)
     except GitError as error:
         why = str(error.facts.get("detail", error.message))
         raise _No(Refused("parent_dirty", why, plan.changed)) from error
     return commit, copy
 
 
-def _ask(git: Porcelain, old: str, new: str, copy: Path) -> None:
+def _refuse_work(reads: Reads, change: Change, paths: Sequence[str]) -> None:
+    """Refuse when uncommitted work of a person is in the way of the change."""
+    if isinstance(change, Adopt):
+        if staged := reads.status().staged:
+            raise _No(Refused("parent_dirty", "Something is staged for a commit.", staged))
+    elif occupied := reads.occupied(paths):
+        raise _No(Refused("parent_dirty", "Uncommitted changes are in the way.", occupied))
+
+
+def _follow(git: Porcelain, job: Integration, plan: _Planned, commit: str) -> None:
+    """Let files and index follow (d); if anything is in the way, move main back."""
     try:
-        git.may_follow(old, new, copy)
-    except GitError:
-        # Saved again without a change, or copied: git compares times unless it is told to look.
-        git.refresh(copy)
-        git.may_follow(old, new, copy)
+        if isinstance(job.change, Adopt):
+            index_alone(git, job.run_id, plan.ours, commit)
+        else:
+            follow(git, job.run_id, plan.ours, commit, plan.changed)
+    except InTheWay as trouble:
+        git.update_ref(job.ref, plan.ours, commit, f"reflector: {job.run_id} taken back")
+        raise _No(Refused("parent_dirty", trouble.why, trouble.paths)) from trouble
 
 
-def _follow(
-    git: Porcelain, job: Integration, old: str, commit: str, changed: Sequence[str]
-) -> None:
-    """Bring the changed files to the commit (d); if anything is in the way, move main back."""
-    copy, folder = _copy_path(git.git_dir, job.run_id), _files_path(git.git_dir, job.run_id)
-    why = "Files were written to while the merge landed."
-    swap = None
+def _follow_again(git: Porcelain, job: Integration, plan: _Planned, commit: str) -> None:
+    """Do what a dead one may have done in part; its files are not mistaken for a person's."""
+    adopted = isinstance(job.change, Adopt)
+    cleared = () if adopted else clear_written(git, plan.ours, commit, plan.changed)
     try:
-        swap = _ready(git, old, commit, copy, changed)
-        trouble = swap.do()
-        if not trouble:
-            git.refresh(copy)
-            trouble = swap.late()
-            if trouble:
-                swap.back()
-    except (GitError, OSError) as error:
-        why = str(error.facts.get("detail", error)) if isinstance(error, GitError) else str(error)
-        trouble = tuple(changed)
-        if swap is not None:
-            swap.back()
-    shutil.rmtree(folder, ignore_errors=True)
-    if trouble:
-        git.update_ref(job.ref, old, commit, f"reflector: {job.run_id} taken back")
-        raise _No(Refused("parent_dirty", why, trouble))
-
-
-def _ready(git: Porcelain, old: str, commit: str, copy: Path, changed: Sequence[str]) -> Swap:
-    """Write the new files beside; git vouches that what is there now is nobody's change."""
-    folder = _files_path(git.git_dir, copy.stem.removeprefix("reflector-"))
-    shutil.rmtree(folder, ignore_errors=True)
-    before = read_all(git.repo, changed)
-    git.may_follow(old, commit, copy)
-    with Reads(git.repo) as reads:
-        wanted = [path for path in changed if reads.file(commit, path) is not None]
-    (folder / "new").mkdir(parents=True)
-    git.check_out(old, commit, copy, folder / "new", wanted)
-    odd = [path for path in wanted if read(folder / "new" / path) is None]
-    if odd:  # validation lets no run bring a link; whoever does must not see it vanish
-        raise GitError("Only regular files can be merged.", detail=f"not one: {', '.join(odd)}")
-    return Swap(git.repo, folder, before)
-
-
-def _clear_written(
-    git: Porcelain, old: str, commit: str, changed: Sequence[str]
-) -> tuple[str, ...]:
-    """Remove files that a dead one had brought to `commit`: missing ones are in nobody's way.
-
-    Returns those of them that `old` has.
-    """
-    cleared = []
-    with Reads(git.repo) as reads:
-        for path in changed:
-            new, before, found = (
-                reads.file(commit, path),
-                reads.file(old, path),
-                read(git.repo / path),
-            )
-            if new and found and found != before and new.startswith(found):
-                (git.repo / path).unlink()
-                cleared += [path] if before is not None else []
-    return tuple(cleared)
+        _follow(git, job, plan, commit)
+    except _No:
+        git.restore_missing(git.git_dir / "index", cleared)
+        raise
 
 
 def _move(git: Porcelain, job: Integration, old: str, commit: str) -> None:
@@ -368,57 +336,13 @@ def _move(git: Porcelain, job: Integration, old: str, commit: str) -> None:
 
 def _take_lock(git: Porcelain, job: Integration, sleep: Callable[[float], None]) -> None:
     """Create `index.lock`, git's own protocol, so that a person's commit refuses meanwhile (a)."""
-    lock = git.git_dir / "index.lock"
-    waited = 0.0
-    while not _created(lock, _copy_path(git.git_dir, job.run_id), job):
-        if waited >= LOCK_WAIT_SECONDS:
-            raise _No(Refused("parent_dirty", f"Another git command holds {lock}."))
-        sleep(_LOCK_STEP_SECONDS)
-        waited += _LOCK_STEP_SECONDS
-
-
-def _created(lock: Path, beside: Path, job: Integration) -> bool:
-    """Create the lock with our name in it at once: half of a name would be nobody's, for ever."""
-    try:
-        beside.write_bytes(_signed(job.run_id, job.token))
-        os.link(beside, lock)
-    except FileExistsError:
-        return False
-    finally:
-        beside.unlink(missing_ok=True)
-    return True
-
-
-def _signed(run_id: str, token: str) -> bytes:
-    return f"reflector {run_id} {token}\n".encode()
-
-
-def _copy_path(git_dir: Path, run_id: str) -> Path:
-    return git_dir / f"reflector-{run_id}.index"
-
-
-def _files_path(git_dir: Path, run_id: str) -> Path:
-    return git_dir / f"reflector-{run_id}.files"
+    if not take(git.git_dir, job.run_id, job.token, sleep):
+        lock = git.git_dir / "index.lock"
+        raise _No(Refused("parent_dirty", f"Another git command holds {lock}."))
 
 
 def _copy_index(git: Porcelain, job: Integration) -> Path:
-    copy = _copy_path(git.git_dir, job.run_id)
-    copy.with_suffix(".index.lock").unlink(missing_ok=True)
     try:
-        # With its times: a file changed within the tick of the index's own time is compared by
-        # content, and a copy from a moment later would take it for unchanged.
-        shutil.copy2(git.git_dir / "index", copy)
+        return copy_index(git.git_dir, job.run_id)
     except FileNotFoundError:
         raise _No(Refused("parent_dirty", "The memory repository has no index.")) from None
-    return copy
-
-
-def _settle_index(git: Porcelain, copy: Path) -> None:
-    """Make the copy the index (e), before our lock goes.
-
-    Straight over the index and not by way of `index.lock`: a death between the two renames would
-    leave a lock that nobody can tell from a living git's.
-    """
-    with copy.open("rb") as file:
-        os.fsync(file.fileno())
-    copy.replace(git.git_dir / "index")

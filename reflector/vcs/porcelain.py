@@ -268,6 +268,14 @@ class Porcelain:
         """Pack loose objects and refs; unreachable objects keep git's usual two weeks."""
         self._git(["gc", "-q", "--prune=2.weeks.ago"], "pack the repository")
 
+    def reachable(self) -> set[str]:
+        """Return every object that a ref, a reflog or an index reaches."""
+        words = ["rev-list", "--objects", "--no-object-names"]
+        code, out, err = self._run([*words, "--all", "--reflog", "--indexed-objects"])
+        if code != 0:
+            raise GitError("git could not list what is in use.", detail=err, exit=code)
+        return set(out.decode("ascii").split())
+
     def _run(
         self, words: Sequence[str], extra: Mapping[str, str] | None = None
     ) -> tuple[int, bytes, str]:

@@ -138,9 +138,9 @@ class Reads:
         """Return every ref: its sha, or `-> name` if it is symbolic."""
         found: dict[str, str] = {}
         for raw in self._repository.raw_listall_references():
-            ref = self._repository.lookup_reference(name := _text(raw))
-            target = ref.raw_target
-            found[name] = f"-> {_text(target)}" if isinstance(target, bytes) else str(target)
+            if ref := self._repository.references.get(name := _text(raw)):  # else deleted since
+                target = ref.raw_target
+                found[name] = f"-> {_text(target)}" if isinstance(target, bytes) else str(target)
         return found
 
     @_door

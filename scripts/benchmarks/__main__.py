@@ -24,6 +24,7 @@ BENCHMARKS = {
     "startup": "the start of the command against that of Python",
     "redaction": "redaction speed, and linearity on adversarial text",
     "memory": "the compiled block and the validator",
+    "compile": "the compiled block after one commit against everything read anew",
 }
 
 _TOY = "Toy sizes: the figures say only that every benchmark works."

@@ -10,6 +10,7 @@ from benchmarks.measure import Row, both, repeated, table
 from benchmarks.memories import prose
 from benchmarks.place import ROOT
 from reflector.core.redact import redact
+from reflector.core.secret_rules import BASE64, PLAIN, PREFIXED
 
 MB = 1_000_000
 _PEM = "PRIVATE" + " KEY"
@@ -21,7 +22,10 @@ _GOAL = 15.0
 _SHOWN = "≈ 10 (≤ 15)"
 """Ten times the length takes ten times as long; some more where memory caches overflow."""
 
+_HEADS = [head.decode() for rule in (*PREFIXED, *PLAIN, *BASE64) for head in rule.heads]
 _HOSTILE = {
+    "all heads": " ".join(_HEADS) + " ", "heads, joined": "".join(_HEADS),
+    "heads, long": "".join(head + "a1" * 30 + " " for head in _HEADS),
     "heads": "sk-", "keys": "token: ", "key chain": "token:", "quotes": 'password="',
     "escapes": 'pwd=\\"', "letters": "a", "dashes": "-", "jwt": "eyJ-",
     "jwt dots": "eyJ" + "a" * 12 + ".", "url": "://a:", "pem": f"-----BEGIN {_PEM}-----\n",

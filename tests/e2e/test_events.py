@@ -267,10 +267,11 @@ def test_at_the_start_of_a_session_the_cached_block_is_printed(cli):
     talk(cli, TABS, "Noted.", MAIN, "Noted.")
     event(cli, "settled")
     rest(cli.home)
+    block = cli("prompt", "--cwd", "/src/shop").out
     with undrained(cli):
         done = hook(cli, "SessionStart", payload(source="startup"))
     assert done.returncode == 0
-    assert done.stdout.decode() == cli("prompt").out
+    assert done.stdout.decode() == block
     assert "tabs in Makefiles" in done.stdout.decode()
 
 
@@ -303,7 +304,7 @@ def test_a_home_that_may_only_be_read_is_shown_and_never_breaks_a_harness(tmp_pa
     with tmpfs(tmp_path / "mounted", "64m") as folder:
         cli = Cli(folder / "home")
         assert cli("init").code == 0
-        block = cli("prompt").out
+        block = cli("prompt", "--cwd", "/src/shop").out
         subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
         try:
             for name in ("Stop", "SessionEnd"):

@@ -597,6 +597,7 @@ def test_a_database_from_before_takes_what_is_needed(cli, tmp_path):
     (agent,) = (cli.home / "agents").iterdir()
     with sqlite3.connect(agent / "state.db") as connection:
         connection.executescript(
+            "DROP TABLE unwanted; DROP TABLE rewritten;"
             "DROP TABLE left_out; DROP TABLE silences; ALTER TABLE conversations DROP COLUMN here;"
             "PRAGMA user_version = 1"
         )

@@ -10,7 +10,7 @@ from functools import partial
 
 from reflector.runtime.daemon import Daemon
 from tests.support.auditor import rows
-from tests.support.scenes import Scene, Stage
+from tests.support.scenes import Inline, Scene, Stage
 from tests.support.scripted_engine import Death
 
 DAYS, HOUR = 30, 3600.0
@@ -143,7 +143,8 @@ class Month:
         """One round of the daemon; a supervisor that dies is followed by another one."""
         for _ in range(5):
             if self.daemon is None:
-                self.daemon = Daemon(self.scene.context(PLAIN), lambda: False, _listen)
+                found = self.scene.context(PLAIN)
+                self.daemon = Daemon(found, lambda: False, _listen, hands=Inline())
             try:
                 self.daemon.round()
             except Death:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
 import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from reflector.core.ambient import Ambient
+from reflector.core.errors import ReflectorError
 from reflector.core.schedule import Engine, Settled, Shutdown
 from reflector.runtime import log, supervisor
 from reflector.runtime.front import handle
 from reflector.runtime.loop import Quiet
 from reflector.runtime.reflect import Options, reflect
+from reflector.runtime.review import approve, asking, reject
 from reflector.runtime.spooled import drain_spool
 from reflector.runtime.sweep import sweep
 from reflector.runtime.undo import undo
@@ -24,13 +30,23 @@ from tests.support.auditor import audit, git, rows
 from tests.support.detached import rest
 from tests.support.scenes import Scene, Shifted, Stage, outcomes
 from tests.support.scripted_engine import lesson_file
-from tests.support.sequencer import actor
+from tests.support.sequencer import Actor, actor
 
 pytestmark = [pytest.mark.race, pytest.mark.slow]
 
 HOUR = 3600
 DONE = Settled(success=True)
 OWNS = ("sh", "-c", "echo launched")
+ROUNDS = 60 if os.environ.get("REFLECTOR_TEST_DEEP") == "1" else 6
+SEED = random.randrange(10**6)
+REFUSED = (
+    "not_waiting",
+    "not_mergeable",
+    "not_found",
+    "undo_conflict",
+    "parent_dirty",
+    "ref_moved",
+)
 CONFIG = "[trigger]\nstep_count = 1\n"
 
 
@@ -126,9 +142,10 @@ def test_a_sweep_that_chose_before_a_run_was_launched_takes_only_what_it_chose(s
         broom.at("before:remove")
         asks(scene, "one")
         with actor(lambda: works(scene), "after:running") as run:
-            run.at("after:running")
+            assert run.busy()  # it looks for a person's edits first, under the memory's lock
             broom.go()
             assert broom.end() == [["folder", True]]
+            run.at("after:running")
             run.go()
             assert run.end() == ["merged"]
     judged(scene, "one")
@@ -279,6 +296,168 @@ def test_while_a_merge_holds_the_index_a_person_s_git_says_so_itself(scene):
     scene.git("add", "-A")
     scene.git("commit", "-q", "-m", "by hand")
     judged(scene, "one")
+
+
+# A person decides
+
+
+def waits(scene: Scene, name: str) -> str:
+    """A lesson that waits for a person."""
+    scene.says(f"Lesson {name}.", "Yes.", session=name)
+    (run,) = reflect(asking(scene.context()), Options(), Quiet()).runs
+    assert outcomes([run]) == ["awaiting_review"]
+    return run.id
+
+
+def approves(scene: Scene, run_id: str) -> str:
+    return decides(lambda: approve(scene.context(), run_id).outcome)
+
+
+def rejects(scene: Scene, run_id: str) -> str:
+    return decides(lambda: reject(scene.context(), run_id).outcome)
+
+
+def undoes(scene: Scene, run_id: str) -> str:
+    return decides(lambda: undo(scene.context(), run_id).run and "undone")
+
+
+def decides(decide: Callable[[], str | None]) -> str:
+    """Return what came of it, or the code of the error that said why not."""
+    try:
+        return str(decide())
+    except ReflectorError as error:
+        return error.code
+
+
+def test_of_approve_and_reject_the_first_to_be_written_down_wins(scene):
+    run = waits(scene, "one")
+    with actor(lambda: approves(scene, run), "before:approve") as first:
+        first.at("before:approve")
+        assert rejects(scene, run) == "rejected"
+        first.go()
+        assert first.end() == "busy"
+    run = waits(scene, "two")
+    with actor(lambda: rejects(scene, run), "before:forget") as first:
+        first.at("before:forget")
+        assert approves(scene, run) == "not_waiting"
+        first.go()
+        assert first.end() == "rejected"
+    assert ledger(scene) == ["rejected", "rejected"]
+    judged(scene)
+
+
+@pytest.mark.parametrize(
+    "point", ["after:approve", "before:lock", "before:ref", "after:ref", "before:settled"]
+)
+def test_what_is_being_approved_can_be_neither_rejected_nor_approved_again(scene, point):
+    run = waits(scene, "one")
+    with actor(lambda: approves(scene, run), point) as person:
+        person.at(point)
+        assert rejects(scene, run) == "busy"
+        assert approves(scene, run) == "busy"
+        assert sweeps(scene, 0) == []
+        person.go()
+        assert person.end() == "merged"
+    assert approves(scene, run) == "not_waiting"
+    judged(scene, "one")
+
+
+@pytest.mark.parametrize("point", ["after:approve", "after:lock", "before:ref"])
+def test_an_undo_beside_an_approval_waits_and_both_land(scene, point):
+    asks(scene, "one")
+    (old,) = scene.drains()
+    run = waits(scene, "two")
+    with actor(lambda: approves(scene, run), point) as person:
+        person.at(point)
+        with actor(lambda: undoes(scene, old.id)) as other:
+            if point == "after:approve":  # there it holds no lock of the memory yet
+                assert other.end() == "undone"
+                person.go()
+            else:
+                assert other.busy()
+                person.go()
+                assert other.end() == "undone"
+            assert person.end() == "merged"
+    judged(scene, "two")
+
+
+def test_an_undo_of_what_was_approved_this_very_moment_takes_it_back(scene):
+    run = waits(scene, "one")
+    with actor(lambda: approves(scene, run), "before:settled") as person:
+        person.at("before:settled")
+        assert undoes(scene, run) == "undone"  # it is in main, whatever the ledger says
+        person.go()
+        assert person.end() == "merged"
+    judged(scene)
+    assert b"lesson one" not in git(scene.repo, "grep", "-h", "-e", "lesson", "main", check=False)
+
+
+def test_a_commit_by_hand_in_the_middle_of_an_approval_is_merged_upon(scene):
+    run = waits(scene, "one")
+    with actor(lambda: approves(scene, run), "before:ref") as person:
+        person.at("before:ref")
+        made = by_hand(scene)
+        person.go()
+        assert person.end() == "merged"
+    assert scene.git("rev-parse", "main^1").strip() == made
+    judged(scene, "one")
+
+
+def test_an_event_that_finds_an_approval_at_work_is_not_lost(tmp_path):
+    scene = Scene(tmp_path, CONFIG, clock=Shifted())
+    scene.says("Always use tabs in Makefiles.", "Yes.", session="one")
+    (run,) = reflect(asking(scene.context()), Options(), Quiet()).runs
+    with actor(lambda: approves(scene, run.id), "before:presence") as person:
+        person.at("before:presence")
+        scene.says("Never push to main directly.", "Yes.", session="two")
+        assert event(scene) == "busy"
+        person.go()
+        assert person.end() == "merged"
+    rest(scene.home)
+    assert ledger(scene) == ["merged", "merged"]
+    judged(scene)
+
+
+@pytest.mark.timeout(300)
+def test_whoever_decides_at_once_with_whomever_every_run_ends_in_one_true_state(scene):
+    """Approve, reject and undo start together, round after round."""
+    chance = random.Random(SEED)
+    decided: list[tuple[str, str]] = []
+    for number in range(ROUNDS):
+        run = waits(scene, f"r{number}")
+        # A rejection is quicker than an approval: in every third round there is none.
+        against = approves if number % 3 == 0 else rejects
+        acts = [approves, against, undoes, chance.choice((against, undoes))]
+        chance.shuffle(acts)
+        merged = [each for each, how in decided if how == "merged"]
+        with contextlib.ExitStack() as stack:
+            actors = [stack.enter_context(racing(scene, act, run, merged, chance)) for act in acts]
+            said = [each.end() for each in actors]
+        assert set(said) <= {"merged", "rejected", "undone", "busy", *REFUSED}, f"seed {SEED}"
+        for each in [run, *merged]:
+            decided = [one for one in decided if one[0] != each]
+            decided.append((each, how_it_ended(scene, each)))
+        if how_it_ended(scene, run) == "awaiting_review":  # all were in each other's way
+            assert rejects(scene, run) == "rejected"
+        judged(scene)
+    assert {"merged", "rejected"} <= {how for _, how in decided}, f"seed {SEED}"
+
+
+def racing(
+    scene: Scene,
+    act: Callable[[Scene, str], str],
+    run: str,
+    merged: Sequence[str],
+    chance: random.Random,
+) -> AbstractContextManager[Actor]:
+    """Start a person at something; an undo takes what was merged before, if there is any."""
+    target = chance.choice(merged) if act is undoes and merged else run
+    return actor(lambda: act(scene, target))
+
+
+def how_it_ended(scene: Scene, run_id: str) -> str:
+    (row,) = rows(scene.repo.parent / "state.db", "SELECT outcome FROM runs WHERE id = ?", run_id)
+    return str(row["outcome"])
 
 
 # Wake-ups

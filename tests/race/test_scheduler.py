@@ -38,7 +38,11 @@ step_count = 1
 max_bytes = 500
 [run]
 max_bytes = 700
+[prompt]
+budget_tokens = 50000
+max_chars = 200000
 """
+"""The lessons go where all are always shown, and there are many."""
 
 
 def start(role: str, number: int, home: Path, folder: Path) -> subprocess.Popen[bytes]:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-CONSUMING = ("merged", "no_changes", "awaiting_review")
+CONSUMING = ("merged", "no_changes", "awaiting_review", "rejected")
 OURS = "reflector@localhost"
 _COMMIT_FORMAT = "%H%x00%P%x00%ce%x00%B%x00%x01"
 
@@ -133,6 +133,8 @@ def _allowed(repo: Path, commit: Commit, runs: Mapping[str, sqlite3.Row]) -> Ite
     named = commit.trailers("Reflector-Run")
     if not named:
         ours = commit.committer == OURS
+        if commit.trailers("Memory-Writer") and len(commit.parents) == 1:
+            return  # by a tool, or adopted from a person's files
         if ours and commit.parents and not commit.trailers("Reflector-Undo"):
             yield f"{commit.sha} is Reflector's, and neither merge, revert nor root"
         return

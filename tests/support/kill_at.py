@@ -40,7 +40,7 @@ from reflector.runtime import (  # noqa: E402
     payload,
     supervisor,
 )
-from reflector.store import reservations, spool  # noqa: E402
+from reflector.store import reservations, reviews, spool  # noqa: E402
 from reflector.vcs import merge, swap, worktree  # noqa: E402
 from reflector.vcs.porcelain import Porcelain  # noqa: E402
 from reflector.vcs.reads import Reads  # noqa: E402
@@ -77,7 +77,7 @@ EFFECTS: dict[str, tuple[tuple[object, ...], str, Now]] = {
     "written": ((Porcelain,), "check_out", _ever),
     "files": ((Swap,), "do", _ever),
     "exchange": ((swap,), "exchange", _ever),
-    "index": ((merge,), "_settle_index", _ever),
+    "index": ((merge,), "settle_index", _ever),
     "release": ((merge,), "release", _ever),
     "settled": ((reservations,), "settle", _ever),
     "block": ((block_cache,), "refresh", _ever),
@@ -89,13 +89,15 @@ EFFECTS: dict[str, tuple[tuple[object, ...], str, Now]] = {
 OTHERS: dict[str, tuple[tuple[object, ...], str, Now]] = {
     "adopt": ((reservations,), "adopt", _ever),
     "reopen": ((reservations,), "reopen", _ever),
+    "approve": ((reviews,), "take_up", _ever),
+    "reject": ((reviews,), "reject", _ever),
     "keep": ((Porcelain,), "update_ref", _ref("refs/reflector/")),
     "forget": ((Porcelain,), "delete_ref", _ref("refs/reflector/")),
     "branch": ((Porcelain,), "delete_ref", _ref("refs/heads/memory/")),
     "rmtree": ((shutil,), "rmtree", _ever),
     "spool": ((spool,), "save", _ever),
 }
-"""What only some do: recoveries, kept tips, the sweep, the drainer."""
+"""What only some do: recoveries, kept tips, reviews, the sweep, the drainer."""
 
 CHILD: dict[str, tuple[tuple[object, ...], str, Now]] = {
     "read": ((payload,), "read", _ever),
@@ -244,7 +246,7 @@ def imported() -> None:
     """Import what commands import late."""
     for name in ("git", "git.cmd", "reflector.surface.cli.main", "reflector.runtime.child"):
         importlib.import_module(name)
-    for name in ("reflect", "sweep", "undo", "event", "supervise"):
+    for name in ("reflect", "sweep", "undo", "event", "supervise", "review.approve"):
         importlib.import_module(f"reflector.surface.cli.{name}")
 
 

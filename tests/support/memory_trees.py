@@ -13,12 +13,18 @@ Files = dict[str, Any]  # path to bytes, or to (mode, bytes)
 SAID = "claude-code:said:0"
 RUN = Scope(pipeline="reflection", user_entries=frozenset({SAID}))
 PERSON = Scope(writer="person")
+WHEN = "This skill should be used when something comes up again."
 
 
 def doc(*lines: str, description: str = "what it is about", extra: str = "") -> bytes:
     """Return a document with these lines as its body."""
     body = "".join(f"{line}\n" for line in lines)
     return f"---\ndescription: {description}\n{extra}---\n{body}".encode()
+
+
+def skill(name: str, *lines: str, description: str = WHEN, extra: str = "") -> bytes:
+    """Return a SKILL.md with these lines as its body."""
+    return doc(*lines, description=description, extra=f"name: {name}\n{extra}")
 
 
 def message(*items: str, subject: str = "fix(reflection): learned something") -> str:

@@ -14,7 +14,8 @@ from reflector.vcs.porcelain import Porcelain
 from reflector.vcs.scrub import Scrubbed
 
 WHEN = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
-RUN = "20261130T120000-0123abcd"
+RUN = f"20261130T120000-{os.getpid():08x}"
+"""Every test process its own: recovery ends whatever on the machine carries a run's mark."""
 TOKEN = "f" * 32
 
 

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -24,8 +24,9 @@ from reflector.runtime import birth
 from reflector.runtime import payload as payloads
 from reflector.runtime.child import FOLDERS, work, worktree_of
 from reflector.runtime.ingest import ingest
-from reflector.runtime.launch import Ended, Listening
-from reflector.runtime.loop import REFLECTION, Quiet, drain
+from reflector.runtime.launch import Ended as ChildEnded
+from reflector.runtime.launch import Listening
+from reflector.runtime.loop import REFLECTION, Quiet, drain, upkeep
 from reflector.runtime.scheduling import Memory, Scheduler
 from reflector.runtime.wiring import Context, context
 from reflector.vcs.port import Identity
@@ -155,6 +156,7 @@ class Stage:
     plain: tuple[str, ...] = ()
     seconds: float = 20
     dirtied: list[Path] = field(default_factory=list)
+    now: float = 0
 
     def __call__(
         self,
@@ -164,30 +166,32 @@ class Stage:
         clock: Clock,
         _seconds: float,
         listening: Listening,
-    ) -> Ended:
+    ) -> ChildEnded:
         listening.on_ready()
         clock.sleep(self.seconds)
+        self.now = clock.now().timestamp()
         child = Here(run_folder)
         if child.payload["identity"] in self.plain:
             return self._rules(run_folder)
         with contextlib.redirect_stdout(io.StringIO()):
             ends = perform(child, self.folder, self.person)
             finish(child, ends)
-        return Ended("deadline" if ends.how == "deadline" else "exited", ends.code)
+        return ChildEnded("deadline" if ends.how == "deadline" else "exited", ends.code)
 
-    def _rules(self, run_folder: Path) -> Ended:
+    def _rules(self, run_folder: Path) -> ChildEnded:
         payload = replace(payloads.read(run_folder / "payload.json"), engine="rules")
         with contextlib.redirect_stdout(io.StringIO()):
             done, tip = work(payload, run_folder)
         result = json.dumps({"finish": asdict(done), "tip": tip})
         (run_folder / "out" / "result.json").write_text(result, "utf-8")
-        return Ended("exited", 0)
+        return ChildEnded("exited", 0)
 
     def person(self, word: str, place: Path, name: str) -> None:
         """Edit what a run learns at this moment: to be committed, or left lying about."""
         text = place.read_text("utf-8") if place.exists() else HEAD
         place.write_text(f"{text}- by hand beside {name}\n", "utf-8")
         if word == "Dirty":
+            os.utime(place, (self.now, self.now))  # by the scene's clock, not the machine's
             self.dirtied.append(place)
             return
         repo = place.parents[1]
@@ -201,6 +205,32 @@ class Stage:
             person_git(repo, "add", "--", str(place))
             person_git(repo, "reset", "-q", "--hard")
         self.dirtied.clear()
+
+
+class Ended:
+    """Work that was done before anybody asked."""
+
+    def code(self) -> int:
+        return 0
+
+    def end(self) -> None:
+        """It has ended."""
+
+    def kill(self) -> None:
+        """It has ended."""
+
+
+@dataclass(frozen=True)
+class Inline:
+    """The hands of a daemon inside the test's process: one run, then what is due every hour."""
+
+    engine: Engine | None = None
+    stop: Callable[[], bool] = lambda: False
+
+    def start(self, theirs: Context) -> Ended:
+        drain(theirs, REFLECTION, Quiet(self.stop), ("false",), self.engine, most=1)
+        upkeep(theirs)
+        return Ended()
 
 
 def person_git(repo: Path, *words: str) -> str:

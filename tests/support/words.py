@@ -15,6 +15,7 @@ from reflector.pipelines.prompts import (
     PromptContext,
     PromptConversation,
     SeedContext,
+    ShortMemoryContext,
     Words,
 )
 
@@ -22,7 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "prompts"
 
 SEED = SeedContext(identity="acme", date="2026-11-30")
-PREFACE = PrefaceContext(folder="/home/dev/.reflector/agents/acme-1a2b3c4d/repo")
+PREFACE = PrefaceContext(read_more="/home/dev/.reflector/bin/reflector memory cat PATH")
+SHORT = ShortMemoryContext("/home/dev/.reflector/MEMORY.md", "/home/dev/shop/.reflector/MEMORY.md")
 BARE = PromptContext(
     run_id="20261130T120000-0a1b2c3d",
     agent_id="",
@@ -69,10 +71,21 @@ def rendered() -> dict[str, str]:
         "model/opening.md": words.opening(OPENING),
         "model/opening-bare.md": words.opening(BY_COMMAND),
         "model/preface.md": words.preface(PREFACE),
+        **_short_memory(words),
         "model/reflection.md": words.prompt("reflection", FULL),
         "model/reflection-bare.md": words.prompt("reflection", BARE),
         "model/dream.md": words.prompt("dream", TARGETED),
         "model/dream-bare.md": words.prompt("dream", BARE),
+    }
+
+
+def _short_memory(words: Words) -> dict[str, str]:
+    alone = replace(SHORT, project="")
+    return {
+        "model/short-memory.md": words.short_memory_policy(SHORT, full=False),
+        "model/short-memory-bare.md": words.short_memory_policy(alone, full=False),
+        "model/short-memory-policy.md": words.short_memory_policy(SHORT, full=True),
+        "model/short-memory-policy-bare.md": words.short_memory_policy(alone, full=True),
     }
 
 

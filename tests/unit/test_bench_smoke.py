@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ("runs", "git_work", "journaling", "events", "startup", "redaction", "memory")
+NAMES = ("runs", "git_work", "journaling", "events", "startup", "redaction", "memory", "compile")
 
 
 def bench(*words: str) -> subprocess.CompletedProcess[str]:

@@ -11,6 +11,7 @@ _REASONS = {
     "headless": "journal.headless is false",
     "paused": "recording was paused",
     "norecord": "off the record",
+    "forgotten": "you had it forgotten",
 }
 
 

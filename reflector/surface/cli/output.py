@@ -6,8 +6,9 @@ import json
 import sys
 from collections.abc import Mapping
 
+from reflector.core.cleaning import clean_values
 from reflector.core.errors import ReflectorError
-from reflector.surface.cli.streams import mutter, tell
+from reflector.surface.cli.streams import mutter, tell, tell_bytes, tell_cleaned
 
 _LONGEST = 4000
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -19,6 +20,13 @@ def safe(text: str) -> str:
         char if char >= " " and not "\x7f" <= char <= "\x9f" else f"\\x{ord(char):02x}"
         for char in text.encode("utf-8", "replace").decode("utf-8")
     )
+
+
+def error_json(error: ReflectorError) -> dict[str, str | None]:
+    """Return the machine form of an error."""
+    body = {"code": error.code, "message": error.message, "hint": error.hint}
+    facts = {name: value if value is None else str(value) for name, value in error.facts.items()}
+    return body | facts
 
 
 class Output:
@@ -46,10 +54,16 @@ class Output:
         if not self.json:
             tell(text)
 
+    def raw(self, value: bytes) -> None:
+        """Write bytes that hold no secret any more."""
+        if not self.json:
+            tell_bytes(value)
+
     def object(self, value: Mapping[str, object]) -> None:
         """Write the machine form."""
         if self.json:
-            tell(json.dumps(value, ensure_ascii=True, separators=(",", ":")) + "\n")
+            clean = clean_values(value)
+            tell_cleaned(json.dumps(clean, ensure_ascii=True, separators=(",", ":")) + "\n")
 
     def note(self, line: str) -> None:
         """Write a lasting line to stderr, in both forms."""
@@ -75,11 +89,8 @@ class Output:
         """Report an error in the form asked for."""
         self._end_line()
         if self.json:
-            body = {"code": error.code, "message": error.message, "hint": error.hint}
-            facts = {
-                name: value if value is None else str(value) for name, value in error.facts.items()
-            }
-            tell(json.dumps({"error": body | facts}, ensure_ascii=True) + "\n")
+            clean = clean_values({"error": error_json(error)})
+            tell_cleaned(json.dumps(clean, ensure_ascii=True) + "\n")
         else:
             self.refusal(error)
 

@@ -3,48 +3,86 @@
 from __future__ import annotations
 
 import argparse
+import os
+from pathlib import Path
 
+from reflector.memory.compile import Block
 from reflector.runtime import block_cache
-from reflector.runtime.compiled import compile_block
-from reflector.runtime.wiring import context
+from reflector.runtime.compiled import Wanted, compile_block, limits
+from reflector.runtime.wiring import Context, context, context_for
 from reflector.surface.cli.numbers import positive
 from reflector.surface.cli.output import Output
 
+_COLUMNS = ("tokens", "floor", "ceiling", "omitted")
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the budget and the explanation."""
+    """Add for whom and how large, and the explanation."""
+    parser.description = (
+        "Print the compiled memory block, exactly as an agent would get it, from the committed"
+        " memory and the MEMORY.md files of a session that starts in DIR."
+    )
+    parser.add_argument("--cwd", metavar="DIR", help="where the session starts, instead of here")
+    parser.add_argument("--query", metavar="TEXT", help="what the session is about")
     parser.add_argument(
         "--budget", type=positive, metavar="N", help="tokens, instead of the setting"
     )
     parser.add_argument("--explain", action="store_true", help="a table of sections and sizes")
+    parser.add_argument("--hook", action="store_true", help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Print the block exactly as an agent would get it."""
+    """Print the block, and keep it for the hooks when it is what they would print."""
     found = context(args.home, args.identity)
-    revision, block = compile_block(found, args.budget)
-    if args.budget is None:
-        block_cache.save(found, revision, block.text)
-    sections = [
-        {
-            "name": each.name,
-            "tokens": each.tokens,
-            "floor": each.floor,
-            "ceiling": each.ceiling,
-            "omitted": each.omitted,
-        }
-        for each in block.sections
-    ]
+    start = _start(args.cwd)
+    if args.cwd is not None and args.identity is None:
+        found = context_for(found, str(start or "/"))
+    wanted = Wanted(start, args.budget or 0, by_hook=args.hook)
+    stamps = block_cache.stamped(found, start)
+    revision, block = compile_block(found, wanted)
+    usual = Wanted(start, by_hook=True)
+    if not args.query and limits(found.settings, wanted) == limits(found.settings, usual):
+        block_cache.save(found, start, stamps, revision, block)
+    _print(found, wanted, revision, block, args, out)
+    return 0
+
+
+def _start(chosen: str | None) -> Path | None:
+    """Return where the session starts; None when it has no directory, or it was deleted."""
+    if chosen == "":
+        return None
+    try:
+        # Not resolved: a hook looks under the name that its harness gives it.
+        return Path(os.path.abspath(chosen)) if chosen else Path.cwd()  # noqa: PTH100
+    except OSError:
+        return None
+
+
+def _print(
+    found: Context,
+    wanted: Wanted,
+    revision: str,
+    block: Block,
+    args: argparse.Namespace,
+    out: Output,
+) -> None:
     if args.explain:
-        out.say(f"{'section':<22}{'tokens':>8}{'floor':>8}{'ceiling':>9}{'omitted':>9}")
-        for each in block.sections:
-            out.say(
-                f"{each.name:<22}{each.tokens:>8}{each.floor:>8}{each.ceiling:>9}{each.omitted:>9}"
-            )
-        out.say(f"{'all':<22}{block.tokens:>8}   at {revision[:12]}")
+        out.say(*_table(block), f"revision {revision[:12]}, for {wanted.start or 'no folder'}")
+        tokens, chars = limits(found.settings, wanted)
+        out.say(f"at most {tokens} tokens and {chars} characters; this has {len(block.text)}")
     else:
         out.exact(block.text)
-    out.object(
-        {"revision": revision, "text": block.text, "tokens": block.tokens, "sections": sections}
-    )
-    return 0
+    rows = [
+        {"name": each.name} | {column: getattr(each, column) for column in _COLUMNS}
+        for each in block.sections
+    ]
+    out.object({"revision": revision, "text": block.text, "tokens": block.tokens, "sections": rows})
+
+
+def _table(block: Block) -> list[str]:
+    head = f"{'section':<22}" + "".join(f"{column:>9}" for column in _COLUMNS)
+    rows = [
+        f"{each.name:<22}" + "".join(f"{getattr(each, column):>9}" for column in _COLUMNS)
+        for each in block.sections
+    ]
+    return [head, *rows, f"{'all':<22}{block.tokens:>9}"]

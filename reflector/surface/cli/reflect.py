@@ -11,11 +11,12 @@ from reflector.core.run import Outcome, Run, exit_code
 from reflector.runtime.learned import Learned, learned
 from reflector.runtime.present import run_json
 from reflector.runtime.reflect import Options, Reflected, reflect
+from reflector.runtime.review import asking
 from reflector.runtime.wiring import Context, context
 from reflector.surface.cli.left_out import left_out
 from reflector.surface.cli.main import INTERRUPTED
 from reflector.surface.cli.numbers import positive
-from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.output import Output, error_json, safe
 from reflector.surface.cli.stop import stoppable
 from reflector.surface.cli.watch import TerminalWatch
 
@@ -33,12 +34,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--recent", type=positive, default=0, metavar="N", help="read the last N steps again")
     add("--focus", default="", metavar="TEXT", help="what to look at above all")
     add("--dry-run", action="store_true", help="show what would be merged, and merge nothing")
+    add("--review", action="store_true", help="let what is learned wait for your approval")
     add("--max-runs", type=positive, default=10, metavar="N", help="at most so many runs (10)")
+    add("--over-budget", action="store_true", help="run although a limit of the day is reached")
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Do the main job and say what was learned."""
     found = context(args.home, args.identity)
+    found = asking(found) if args.review else found
     options = Options(
         files=tuple(args.files),
         conversations=tuple(args.conversation),
@@ -46,6 +50,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         focus=args.focus,
         dry_run=args.dry_run,
         max_runs=args.max_runs,
+        over_budget=args.over_budget,
     )
     with stoppable() as stop:
         done = reflect(found, options, TerminalWatch(out, stop))
@@ -64,7 +69,7 @@ def _where(args: argparse.Namespace) -> str:
 
 def _machine(done: Reflected, lessons: Learned) -> dict[str, Any]:
     last = done.runs[-1] if done.runs else None
-    return {
+    machine: dict[str, Any] = {
         "run": run_json(last) if last else None,
         "runs": [run_json(each) for each in done.runs],
         "ingested": {
@@ -78,17 +83,20 @@ def _machine(done: Reflected, lessons: Learned) -> dict[str, Any]:
         "changes": [{"path": each.path, "change": each.change} for each in lessons.changes],
         "report": lessons.report,
     }
+    return machine | {"error": error_json(done.over)} if done.over else machine
 
 
 def _exit_code(done: Reflected) -> int:
     if done.interrupted:
         return INTERRUPTED
+    if done.over:
+        return done.over.exit_code
     last = done.runs[-1].outcome if done.runs else None
     code = exit_code(last) if last else 0
     return code or (4 if done.waiting else 0) or (1 if done.refused else 0)
 
 
-def _show(found: Context, done: Reflected, lessons: Learned, where: str, out: Output) -> None:
+def _show_files(done: Reflected, out: Output) -> None:
     for file in done.ingested:
         bad = f", {file.bad_lines} unreadable lines" if file.bad_lines else ""
         out.say(
@@ -99,6 +107,10 @@ def _show(found: Context, done: Reflected, lessons: Learned, where: str, out: Ou
             out.say(f"  {left_out(file.left_out)}")
     for refusal in done.refused:
         out.refusal(refusal)
+
+
+def _show(found: Context, done: Reflected, lessons: Learned, where: str, out: Output) -> None:
+    _show_files(done, out)
     for each in done.runs:
         _show_run(each, out)
     for each in done.waiting:
@@ -106,9 +118,11 @@ def _show(found: Context, done: Reflected, lessons: Learned, where: str, out: Ou
             f"Run {each.id} waits: {safe(each.settlement.detail if each.settlement else '')}",
             "  It merges by itself at the next `reflector reflect`, once those changes are gone.",
         )
-    if not done.runs and not done.waiting and not done.interrupted and not done.refused:
+    if done.over:
+        out.refusal(done.over)
+    if not (done.runs or done.waiting or done.interrupted or done.refused or done.over):
         out.say("Nothing new to reflect on.")
-    _show_lessons(found, lessons, done, where, out)
+    _show_lessons(found, lessons, where, out)
     if done.interrupted:
         out.say("Stopped. What was merged stays; the rest is read next time.")
 
@@ -127,28 +141,34 @@ def _show_run(run: Run, out: Output) -> None:
         out.say(f"  {safe(end.detail)}")
 
 
-def _show_lessons(
-    found: Context, lessons: Learned, done: Reflected, where: str, out: Output
-) -> None:
+def _show_lessons(found: Context, lessons: Learned, where: str, out: Output) -> None:
     if not lessons.added:
         _show_summary(lessons.report, out)
         return
-    heading = "Would learn:" if done.runs[-1].outcome is Outcome.DRY_RUN else "Learned:"
+    last = lessons.runs[-1]
+    heading = "Learned:" if last.outcome is Outcome.MERGED else "Would learn:"
     out.say("", out.style(heading, "bold"))
     for path, lines in lessons.added.items():
         out.say(f"  {out.style(safe(path), 'cyan')}")
         for line in lines:
             out.say(f"    {safe(line)}")
-    _show_where(found, done, where, out)
+    _show_where(found, last, where, out)
 
 
-def _show_where(found: Context, done: Reflected, where: str, out: Output) -> None:
+def _show_where(found: Context, last: Run, where: str, out: Output) -> None:
     """Name the commands that go on from here, ready to be copied."""
-    told = [run for run in done.runs if run.outcome in (Outcome.MERGED, Outcome.DRY_RUN)]
+    if last.outcome is Outcome.AWAITING_REVIEW:
+        out.say("", "It waits for you:")
+        out.say(
+            f"  reflector review show {last.id}{where}      what it would change, and why it waits"
+        )
+        out.say(f"  reflector review approve {last.id}{where}   merge it")
+        out.say(f"  reflector review reject {last.id}{where}    drop it")
+        return
     out.say("", "Where to look:")
-    out.say(f"  reflector show {told[-1].id} --diff{where}   what it changed")
-    if told[-1].outcome is Outcome.MERGED:
-        out.say(f"  reflector undo {told[-1].id}{where}   take it back")
+    out.say(f"  reflector show {last.id} --diff{where}   what it changed")
+    if last.outcome is Outcome.MERGED:
+        out.say(f"  reflector undo {last.id}{where}   take it back")
     out.say(f"  reflector prompt{where}   what your agent will see", f"  {found.agent.repo}")
 
 

@@ -22,6 +22,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Run what one run read again, exactly the recorded ranges. A replay: no cursor moves."
     )
     parser.add_argument("run", metavar="RUN", help="a run id, or its beginning")
+    parser.add_argument(
+        "--over-budget", action="store_true", help="run although a limit of the day is reached"
+    )
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -30,8 +33,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
     with found.state() as state:
         again = reservations.find(state.connection, args.run)
     with stoppable() as stop:
-        done = reflect(found, Options(ranges=again.snapshots), TerminalWatch(out, stop))
+        options = Options(ranges=again.snapshots, over_budget=args.over_budget)
+        done = reflect(found, options, TerminalWatch(out, stop))
     out.done()
+    if done.over:
+        raise done.over
     last = done.runs[-1] if done.runs else None
     lessons = learned(found, done.runs)
     if last and last.settlement:

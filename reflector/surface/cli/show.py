@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from reflector.core.run import Run
+from reflector.core.run import Outcome, Run
 from reflector.runtime import steps
 from reflector.runtime.present import run_json
 from reflector.runtime.supervisor import read_result
@@ -28,15 +28,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
     found = context(args.home, args.identity)
     with found.state() as state:
         shown = reservations.find(state.connection, args.run)
-    diff, commits = _evidence(found, shown)
-    result = read_result(found.agent.run(shown.id))
-    report = str(result["finish"]["report"]) if result else ""
-    _text(shown, report, out)
+    diff, commits = evidence(found, shown)
+    said = report(found, shown)
+    tell(shown, said, out)
     if args.diff and diff:
-        out.say("", *(_coloured(line, out) for line in diff.rstrip("\n").split("\n")))
+        out.say("", *(coloured(line, out) for line in diff.rstrip("\n").split("\n")))
     told = list(steps.read(found.agent.run(shown.id))) if args.steps else []
     out.say(*map(_step, told))
-    body = {"run": run_json(shown), "diff": diff, "report": report, "commits": commits}
+    body = {"run": run_json(shown), "diff": diff, "report": said, "commits": commits}
     out.object({**body, "steps": told} if args.steps else body)
     return 0
 
@@ -50,7 +49,14 @@ def _step(row: Mapping[str, Any]) -> str:
     )
 
 
-def _evidence(found: Context, shown: Run) -> tuple[str, list[dict[str, Any]]]:
+def report(found: Context, shown: Run) -> str:
+    """Return what the engine reported, "" when its folder is gone."""
+    result = read_result(found.agent.run(shown.id))
+    return str(result["finish"]["report"]) if result else ""
+
+
+def evidence(found: Context, shown: Run) -> tuple[str, list[dict[str, Any]]]:
+    """Return the difference that a run made, and its commits; nothing when they are gone."""
     if not shown.base or not shown.tip or shown.base == shown.tip:
         return "", []
     with Reads(found.agent.repo) as reads:
@@ -63,7 +69,8 @@ def _evidence(found: Context, shown: Run) -> tuple[str, list[dict[str, Any]]]:
         return reads.diff_text(shown.base, shown.tip), commits
 
 
-def _text(shown: Run, report: str, out: Output) -> None:
+def tell(shown: Run, said: str, out: Output) -> None:
+    """Say what a run read and how it ended."""
     end = shown.settlement
     out.say(
         f"Run {out.style(shown.id, 'bold')}: {end.outcome.value if end else shown.phase.value}",
@@ -86,11 +93,14 @@ def _text(shown: Run, report: str, out: Output) -> None:
             f"  {finding['severity']}: {safe(str(finding['path']))}:{finding['line']} "
             f"{safe(str(finding['message']))}"
         )
-    if report:
-        out.say("", *(safe(line) for line in report.rstrip().split("\n")))
+    if shown.outcome is Outcome.AWAITING_REVIEW:
+        out.say(f"  it waits for you: reflector review approve {shown.id} (or reject)")
+    if said:
+        out.say("", *(safe(line) for line in said.rstrip().split("\n")))
 
 
-def _coloured(line: str, out: Output) -> str:
+def coloured(line: str, out: Output) -> str:
+    """Return a line of a difference as a person sees it."""
     colours = {"+": "green", "-": "red", "@": "cyan"}
     colour = colours.get(line[:1])
     return out.style(safe(line), colour) if colour else safe(line)

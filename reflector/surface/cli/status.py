@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from typing import Any
 
 from reflector.agent.abilities import ABILITIES
 from reflector.runtime.status import Status, status
@@ -28,8 +30,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
         _recording(found, out)
         _conversations(found, out)
         _runs(found, out)
-        for line in found.notices():
-            out.say(safe(line))
+        for _, sentence in found.notices:
+            out.say(safe(sentence))
         for problem in found.problems:
             out.say(
                 f"{out.style('problem', 'red')}  {safe(problem.message)}", f"  {safe(problem.hint)}"
@@ -42,8 +44,7 @@ def _memory(found: Status, out: Output) -> None:
     budget = context.settings.number("prompt.budget_tokens")
     dirty = f", {len(found.git.dirty)} uncommitted" if found.git.dirty else ""
     engine = context.settings.text("engine.name")
-    asks = ABILITIES[engine].calls_model
-    goes = "conversations go to its model" if asks else "text goes nowhere"
+    goes = _where_text_goes(found, asks=ABILITIES[engine].calls_model)
     out.say(
         f"{out.style(context.agent.identity, 'bold')} in {context.home.path}",
         f"memory   {found.documents} documents at {found.git.head[:12]}{dirty}; system tier "
@@ -51,6 +52,21 @@ def _memory(found: Status, out: Output) -> None:
         f"engine   {engine} ({context.settings.origins['engine.name']}); {goes}",
         f"sandbox  {safe(found.sandbox.sentence)}",
     )
+    if found.push.get("enabled"):
+        _push(found.push, out)
+
+
+def _where_text_goes(found: Status, *, asks: bool) -> str:
+    remote = found.push.get("remote") if found.push.get("enabled") else ""
+    places = ["the model of its engine"] * asks + [safe(str(remote))] * bool(remote)
+    return f"text goes to {' and '.join(places)} alone" if places else "text goes nowhere"
+
+
+def _push(known: Mapping[str, Any], out: Output) -> None:
+    ahead, last = known["ahead"], known["last_push_at"]
+    more = "" if ahead is None else f", {ahead} commits ahead"
+    when = f", last pushed {last} to {known['branch']}" if last else ", never pushed"
+    out.say(f"push     {safe(str(known['remote'] or 'nowhere'))}{more}{when}")
 
 
 def _recording(found: Status, out: Output) -> None:

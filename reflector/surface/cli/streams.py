@@ -8,6 +8,7 @@ import os
 import sys
 from typing import TextIO
 
+from reflector.core.cleaning import clean
 from reflector.core.errors import ReflectorError
 
 
@@ -28,7 +29,15 @@ def prepare() -> None:
 
 
 def tell(text: str) -> None:
-    """Write to standard output. Raises OutputError, or BrokenPipeError when the reader left."""
+    """Write to standard output, without secrets.
+
+    Raises OutputError, or BrokenPipeError when the reader left.
+    """
+    tell_cleaned(clean(text))
+
+
+def tell_cleaned(text: str) -> None:
+    """Write what holds no secret any more to standard output. Raises as `tell` does."""
     try:
         sys.stdout.write(text)
     except BrokenPipeError:
@@ -37,10 +46,22 @@ def tell(text: str) -> None:
         raise _failed(error) from error
 
 
-def mutter(text: str) -> None:
-    """Write to standard error; that nobody can read it never changes what a command does."""
+def tell_bytes(raw: bytes) -> None:
+    """Write bytes that hold no secret any more to standard output. Raises as `tell` does."""
+    flush()
     try:
-        sys.stderr.write(text)
+        # A pipe takes part of a large write: only the buffered layer goes on until all is written.
+        sys.stdout.buffer.write(raw)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _failed(error) from error
+
+
+def mutter(text: str) -> None:
+    """Write to standard error, without secrets; that nobody reads it changes nothing else."""
+    try:
+        sys.stderr.write(clean(text))
         sys.stderr.flush()
     except OSError:
         abandon(sys.stderr)

@@ -11,7 +11,7 @@ import pytest
 
 from reflector.memory import evidence_rules, rules
 from reflector.runtime import birth
-from reflector.runtime.compiled import compile_block
+from reflector.runtime.compiled import Wanted, compile_block
 from reflector.runtime.loop import Quiet
 from reflector.runtime.reflect import Options, reflect
 from reflector.runtime.wiring import Context, context
@@ -54,7 +54,7 @@ class Drill:
         end = run.settlement
         codes = {str(each["code"]) for each in end.findings} | {end.reason and end.reason.value}
         main = git(found.agent.repo, "log", "-p", "main")
-        block = compile_block(found)[1].text
+        block = compile_block(found, Wanted())[1].text
         wrong = [f"ended {end.outcome.value}: {end.detail}"] * (end.outcome != self.case.outcome)
         wrong += [f"{self.case.code} is not in {codes}"] * (self.case.code not in {*codes, ""})
         wrong += [f"{text} is in main" for text in self.case.forbidden if text in main]

@@ -68,13 +68,6 @@ def test_names_that_differ_in_a_sign_only_are_different():
     assert normalised("- Use C++ (2026-11-30)") != normalised("- Use C (2026-11-30)")
 
 
-def test_undone_lines_are_not_written_again():
-    unwanted = frozenset({normalised("- Never use sudo (2026-01-01)")})
-    memory = Memory(bodies={}, unwanted=unwanted)
-    memory.enter([note("never use sudo")])
-    assert (memory.written, refusals(memory)) == ([], ["undone before"])
-
-
 def test_a_correction_replaces_the_line_that_it_corrects():
     memory = entered("## Preferences\n\n- We use npm (2026-01-01)\n", "no, use pnpm not npm")
     (one,) = memory.written
@@ -157,6 +150,28 @@ def test_when_the_system_document_is_full_preferences_go_on_elsewhere():
     memory = entered(full, "never use sudo")
     assert memory.bodies[remembered.HUMAN] == full
     assert [one.path for one in memory.written] == [remembered.PREFERENCES]
+
+
+def test_when_the_system_tier_is_full_preferences_go_on_elsewhere():
+    memory = Memory(bodies={remembered.HUMAN: "## Preferences\n"}, left=40)
+    memory.enter([note("never use sudo"), note("always sign commits"), note("never use npm")])
+    assert [one.path for one in memory.written] == [
+        remembered.HUMAN,
+        remembered.HUMAN,
+        remembered.PREFERENCES,
+    ]
+
+
+@pytest.mark.parametrize(("left", "place"), [(40, remembered.HUMAN), (-5, remembered.PREFERENCES)])
+def test_a_correction_for_which_the_system_tier_has_no_room_takes_the_old_line_away(left, place):
+    line = "- Always squash merge commits (2026-01-01)"
+    body = f"## Preferences\n\n{line}\n- Never use sudo (2026-01-01)\n"
+    memory = Memory(bodies={remembered.HUMAN: body}, left=left)
+    memory.enter([note("never squash merge commits")])
+    assert [(one.path, one.replaced) for one in memory.written] == [(place, line)]
+    assert line not in memory.bodies[remembered.HUMAN]
+    assert "- Never squash merge commits (2026-11-30)" in memory.bodies[place]
+    assert "sudo" in memory.bodies[remembered.HUMAN]
 
 
 def test_a_protected_document_is_not_written():

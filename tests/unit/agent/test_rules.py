@@ -113,13 +113,19 @@ def test_a_second_run_over_the_same_payload_finds_nothing_new(tmp_path: Path):
 
 
 def test_nothing_to_record_says_how_much_was_read_and_skipped(tmp_path: Path):
-    finish, commit = run(task(tmp_path, "should we always use uv?", "fix it", "never use sudo"))
+    finish, commit = run(task(tmp_path, "should we always use uv?", "fix it", "thanks"))
     assert (finish.kind, commit.calls) == ("nothing_to_record", [])
     assert "Read 3 user messages in 1 conversation" in finish.report
     assert "- question: 1 (claude-code:e0:0)" in finish.report
-    assert "- undone before: 1 (claude-code:e2:0)" in finish.report
     assert "should we always" not in finish.report
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_person_undid_is_written_again_when_it_was_said_so(tmp_path: Path):
+    """Whether it stays is for the person: such a run waits for review."""
+    finish, commit = run(task(seeded(tmp_path), "never use sudo"))
+    assert finish.kind == "committed"
+    assert len(commit.calls) == 1
 
 
 def test_the_report_has_its_six_headings_and_says_what_the_engine_is(tmp_path: Path):

@@ -4,7 +4,8 @@ import itertools
 
 import pytest
 
-from reflector.core.failure import classify, fingerprint, kind_of, normalised
+from reflector.core.failure import classify, kind_of
+from reflector.core.fingerprint import fingerprint, normalised
 from reflector.core.run import Outcome, Reason
 
 TRACE = (

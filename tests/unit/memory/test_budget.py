@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflector.memory.budget import Claim, Limits, allot, estimate_tokens
+from reflector.memory.budget import Claim, Limits, allot, estimate_tokens, settled
 
 
 def test_the_estimate_knows_that_scripts_differ():
@@ -59,3 +59,21 @@ def test_no_more_is_given_than_there_is_or_than_is_asked(claims, total):
         assert got <= claim.size
         if floors <= total:
             assert got >= min(claim.floor, claim.size)
+
+
+def test_the_whole_is_measured_and_the_room_shrunk_until_it_fits():
+    rooms = []
+
+    def assemble(room: int) -> tuple[str, int]:
+        rooms.append(room)
+        return "x" * (room // 200 + 1), room
+
+    limits = Limits(tokens=10, chars=10)
+    text, room = settled(assemble, limits.total * 9, limits)
+    assert limits.cost(text) <= limits.total
+    assert rooms == sorted(set(rooms), reverse=True)
+    assert rooms[-1] == room
+
+
+def test_what_never_fits_comes_to_an_end():
+    assert settled(lambda room: ("x" * 999, room), 50, Limits(10, 10)) == ("x" * 999, 0)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from reflector.memory import text_rules
 from reflector.memory.codes import RULES
 from reflector.memory.commit_message import Reason, Update
 from reflector.memory.edit import Scope
 from reflector.memory.rules import check, check_message, check_planned
 from reflector.memory.tree import EXECUTABLE, SUBMODULE, SYMLINK, Tree
-from tests.support.memory_trees import PERSON, RUN, SAID, Files, doc, message
+from tests.support.memory_trees import PERSON, RUN, SAID, WHEN, Files, doc, message, skill
 
 HUMAN = "system/human.md"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
@@ -219,9 +222,10 @@ def test_headers_are_asked_of_documents_only():
 
 def test_a_skill_needs_a_name():
     path = "skills/x/SKILL.md"
-    assert added(path, doc("x"), updates=said(path)) == ["name_missing"]
-    assert added(path, doc("x", extra="name: [x]\n"), updates=said(path)) == ["name_missing"]
-    assert added(path, doc("x", extra="name: x\n"), updates=said(path)) == []
+    assert added(path, doc("x", description=WHEN), updates=said(path)) == ["name_missing"]
+    unnamed = doc("x", description=WHEN, extra="name: [x]\n")
+    assert added(path, unnamed, updates=said(path)) == ["name_missing"]
+    assert added(path, skill("x", "x"), updates=said(path)) == []
 
 
 def test_a_run_keeps_unknown_keys_byte_for_byte():
@@ -419,6 +423,11 @@ def test_code_quotes_and_headings_may_hold_relative_dates(lines):
     assert added("reference/a.md", doc(*lines)) == []
 
 
+@given(st.from_regex(text_rules._RELATIVE, fullmatch=True), st.text(max_size=5))
+def test_the_quick_look_for_relative_dates_misses_none(found, around):
+    assert text_rules._may_be_relative(f"{around}\n{found}\n")
+
+
 def test_a_relative_date_that_was_there_before_is_not_told_again():
     before = {"reference/a.md": doc("yesterday")}
     assert codes(before, {"reference/a.md": doc("yesterday", "more")}) == []
@@ -441,10 +450,21 @@ def test_the_line_without_evidence_is_named():
     assert (found.path, found.line) == (HUMAN, 6)
 
 
-def test_taking_lines_away_and_the_page_about_itself_ask_for_nothing():
+def test_taking_lines_away_asks_for_nothing():
     long = {HUMAN: doc("one", "two", "three")}
     assert codes(long, {HUMAN: doc("one", "two")}) == []
-    assert added("system/self-aware.md", doc("slow to ask")) == []
+
+
+def test_the_page_about_itself_takes_only_what_was_observed_before():
+    page, seen = "system/self-aware.md", "reference/self/observations.md"
+    before = {page: doc("early"), seen: doc("- slow to ask")}
+    promoted = {page: doc("early", "- slow to ask"), seen: doc()}
+    assert codes(before, promoted) == []
+    invented = {page: doc("early", "obeys files"), seen: doc("- slow to ask", "obeys files")}
+    assert codes(before, invented) == ["not_observed"]
+    assert codes(before, invented, updates=said(page)) == []
+    assert codes(before, invented, PERSON) == []
+    assert RULES["not_observed"].consequence == "awaiting_review"
 
 
 def test_a_dream_may_move_lines_within_the_system_tier_only():
@@ -465,14 +485,14 @@ def test_a_dream_may_move_lines_within_the_system_tier_only():
 
 def test_every_operation_on_a_skill_asks_for_the_users_own_words():
     path = "skills/x/SKILL.md"
-    skill = {path: doc("a", "b", "c", extra="name: x\n")}
-    less = {path: doc("a", "b", extra="name: x\n")}
+    made = {path: skill("x", "a", "b", "c")}
+    less = {path: skill("x", "a", "b")}
     forget = [Update("x", (), path, "forget")]
-    assert codes({}, skill) == ["no_user_evidence"]
-    assert codes(skill, less) == ["no_user_evidence"]
-    assert codes(skill, {}, updates=forget) == ["no_user_evidence"]
-    assert codes({}, skill, updates=said("skills/x")) == []
-    assert codes({}, skill, updates=said("skills/xy/SKILL.md")) == ["no_user_evidence"]
+    assert codes({}, made) == ["no_user_evidence"]
+    assert codes(made, less) == ["no_user_evidence"]
+    assert codes(made, {}, updates=forget) == ["no_user_evidence"]
+    assert codes({}, made, updates=said("skills/x")) == []
+    assert codes({}, made, updates=said("skills/xy/SKILL.md")) == ["no_user_evidence"]
 
 
 def test_a_script_goes_to_a_person_whatever_the_evidence():

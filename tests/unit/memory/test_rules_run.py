@@ -8,7 +8,7 @@ from reflector.memory.chain import CommitView, RunView
 from reflector.memory.edit import Scope
 from reflector.memory.rules import check_run
 from reflector.memory.tree import SYMLINK, Tree
-from tests.support.memory_trees import RUN, SAID, doc, message, run
+from tests.support.memory_trees import RUN, SAID, doc, message, run, skill
 
 BASE = {"system/human.md": doc("short"), "reference/a.md": doc("a")}
 MORE = BASE | {"reference/b.md": doc("b")}
@@ -176,6 +176,25 @@ def test_a_file_of_another_kind_is_refused_for_the_right_reason():
             "failed",
             [(code, path)],
         )
+
+
+def test_a_run_that_moves_a_document_mends_the_links_to_it():
+    base = BASE | {"facts/f.md": doc("see [[reference/a.md]]")}
+    moved = {path: text for path, text in base.items() if path != "reference/a.md"}
+    moved |= {"reference/z.md": BASE["reference/a.md"]}
+    mended = moved | {"facts/f.md": doc("see [[reference/z.md]]")}
+    assert judged(run(base, (moved, message()))) == ("failed", ["link_broken"])
+    assert judged(run(base, (moved, message()), (mended, message()))) == ("accept", [])
+
+
+def test_a_run_does_one_thing_to_skills_over_all_its_commits():
+    item = f"skills/one/SKILL.md: made [entry {SAID}]"
+    other = f"skills/two/SKILL.md: made [entry {SAID}]"
+    one = BASE | {"skills/one/SKILL.md": skill("one", "first")}
+    two = one | {"skills/two/SKILL.md": skill("two", "second")}
+    assert judged(run(BASE, (one, message(item)))) == ("accept", [])
+    view = run(BASE, (one, message(item)), (two, message(other)))
+    assert judged(view) == ("failed", ["skill_operations"])
 
 
 def test_findings_are_said_once():

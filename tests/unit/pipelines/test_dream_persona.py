@@ -119,7 +119,7 @@ CONTRACT = {
         "an id that only the memory mentions",
         "a line that is only removed",
         "a line that moves word for word from one document under `system/` to another",
-        "and `system/self-aware.md`",
+        "a line that moves word for word from `reference/self/observations.md`",
         "A **new line** does need one",
         "A reworded line, a line from another tier and a changed description are new lines",
         "makes the whole run wait for a person",
@@ -196,7 +196,10 @@ def test_what_it_says_of_evidence_is_what_the_validator_asks() -> None:
     before: Files = {human: doc("a", "b"), style: doc("s"), note: doc("n", "m")}
     assert codes(before, {human: doc("a")}) == []
     assert codes(before, {human: doc("a"), style: doc("s", "b")}) == []
-    assert codes(before, {"system/self-aware.md": doc("asks too late")}) == []
+    page, seen = "system/self-aware.md", "reference/self/observations.md"
+    observed = before | {page: doc("s"), seen: doc("asks too late")}
+    assert codes(observed, {page: doc("s", "asks too late"), seen: doc("")}) == []
+    assert codes(observed, {page: doc("s", "asks too soon")}) == ["not_observed"]
     wanting = ["no_user_evidence"]
     assert codes(before, {human: doc("a", "b, reworded")}) == wanting
     assert codes(before, {note: doc("n"), human: doc("a", "b", "m")}) == wanting

@@ -19,6 +19,7 @@ from reflector.pipelines.prompts import (
     PrefaceContext,
     PromptConversation,
     SeedContext,
+    ShortMemoryContext,
     Words,
 )
 from tests.support.words import FULL, GOLDEN, PREFACE, ROOT, SEED, rendered
@@ -51,7 +52,13 @@ def wanted_by_context() -> dict[str, set[str]]:
 def test_every_field_of_a_context_is_used_and_nothing_else_is_asked_for() -> None:
     assert wanted_by_context() == {
         name: {field.name for field in fields(getattr(prompts, name))} | EXTRA.get(name, set())
-        for name in ("SeedContext", "PromptContext", "PrefaceContext", "OpeningContext")
+        for name in (
+            "SeedContext",
+            "PromptContext",
+            "PrefaceContext",
+            "OpeningContext",
+            "ShortMemoryContext",
+        )
     }
 
 
@@ -96,6 +103,9 @@ def test_template_signs_in_a_seed_or_the_preface_appear_as_typed() -> None:
     observations = words.seed("reference/self/observations.md", SeedContext("a", HOSTILE))
     assert HOSTILE in observations
     assert HOSTILE in words.preface(PrefaceContext(HOSTILE))
+    for full in (True, False):
+        shown = words.short_memory_policy(ShortMemoryContext(HOSTILE, HOSTILE), full=full)
+        assert shown.count(HOSTILE) == 2
 
 
 def test_template_signs_in_a_persona_appear_as_typed(tmp_path: Path) -> None:

@@ -10,9 +10,12 @@ from reflector.runtime import daemon as daemons
 from reflector.runtime import supervisor
 from reflector.runtime.daemon import Daemon
 from reflector.runtime.loop import REFLECTION
+from reflector.runtime.wiring import Context
+from reflector.store import reservations
 from reflector.store.locks import Lock
 from tests.support.auditor import rows
-from tests.support.scenes import SCRIPTED, Scene, Stage
+from tests.support.journals import ME
+from tests.support.scenes import SCRIPTED, Inline, Scene, Stage
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("stage")]
 
@@ -34,7 +37,8 @@ class Watched:
 
     def __init__(self, scene: Scene, identity: str = "default", stop=lambda: False) -> None:
         self.said: list[str] = []
-        self.daemon = Daemon(scene.context(identity), stop, self.said.append, scene.engine)
+        found, hands = scene.context(identity), Inline(scene.engine, stop)
+        self.daemon = Daemon(found, stop, self.said.append, scene.engine, hands)
 
     def round(self) -> list[str]:
         """Do one round; return what was said."""
@@ -183,3 +187,46 @@ def test_a_tip_that_waits_keeps_nobody_s_turn_from_coming(tmp_path):
     scene.event(Shutdown())
     daemon.round()
     assert runs(scene) == ["parent_dirty", "merged", "merged"]
+
+
+class Sent:
+    """Hands that count whom they sent, and whom nobody hears of again."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def start(self, _theirs: Context) -> Sent:
+        self.count += 1
+        return self
+
+    def code(self) -> None:
+        return None
+
+    def end(self) -> None:
+        """It goes on."""
+
+    kill = end
+
+
+def test_one_at_a_time_is_sent_to_end_a_stuck_owner(tmp_path):
+    scene = Scene(tmp_path, CONFIG, engine=SCRIPTED)
+    scene.says("Lesson one.", "Yes.")
+    scene.event(DONE)
+    with scene.context().state() as state:
+        (run,) = reservations.active(state.connection)
+        reservations.adopt(state, run.id, ME, "2026-11-30T12:00:00.000Z")
+    presence = Lock(scene.context().agent.lock(f"run-{REFLECTION}"))
+    assert presence.take()
+    sent = Sent()
+    made = Daemon(scene.context(), lambda: False, lambda _: None, SCRIPTED, sent)
+
+    def rounds(count: int) -> int:
+        for _ in range(count):
+            made.round(until=scene.clock.monotonic() + 30)
+        return sent.count
+
+    assert rounds(3) == 0  # it works
+    scene.clock.sleep(41 * 60)
+    assert rounds(4) == 1
+    assert rounds(2) == 2
+    presence.release()

@@ -9,10 +9,11 @@ import pytest
 from reflector.core.ambient import Ambient
 from reflector.core.errors import HomeError, NotFoundError
 from reflector.core.run import Reason
-from reflector.core.schedule import Idle, Settled, Shutdown
+from reflector.core.schedule import Idle, Manual, Refuse, Reserve, Settled, Shutdown, Why
 from reflector.runtime import front, loop, supervisor
 from reflector.runtime.front import Answer, describe, handle, launch, mark_compaction
 from reflector.runtime.loop import REFLECTION
+from reflector.runtime.status import status
 from reflector.store.locks import Lock
 from tests.support.auditor import rows
 from tests.support.clocks import FakeClock
@@ -152,6 +153,44 @@ def test_away_from_main_a_run_is_begun_once_for_each_event(scripted):
     scripted.git("checkout", "-q", "-b", "elsewhere")
     assert outcomes(scripted.drains()) == ["parent_dirty"]
     assert scripted.drains() == []
+
+
+@pytest.mark.parametrize("event", [DONE, Shutdown()])
+def test_away_from_main_events_leave_no_more_than_one_run(scripted, event):
+    scripted.git("checkout", "-q", "-b", "elsewhere")
+    for number in range(3):
+        scripted.says(f"Lesson {number}.", "Yes.")
+        scripted.event(event)
+        scripted.drains()
+    state = scripted.context().agent.state
+    assert len(rows(state, "SELECT * FROM runs")) == 1
+    assert scripted.event(event) == Refuse(Why.PARENT_DIRTY)
+    scripted.git("checkout", "-q", "main")
+    assert isinstance(scripted.event(event), Reserve)
+    assert outcomes(scripted.drains()) == ["merged"]
+
+
+def test_another_reason_is_another_run(scripted):
+    scripted.says("Lesson one.", "Yes.")
+    for branch in ("elsewhere", "nowhere"):
+        scripted.git("checkout", "-q", "-b", branch)
+        scripted.event(DONE)
+        assert outcomes(scripted.drains()) == ["parent_dirty"]
+    scripted.git("checkout", "-q", "main")
+    (scripted.repo / ".git" / "MERGE_HEAD").write_text(scripted.git("rev-parse", "HEAD"), "ascii")
+    scripted.event(DONE)
+    assert outcomes(scripted.drains()) == ["parent_dirty"]
+    assert scripted.event(DONE) == Refuse(Why.PARENT_DIRTY)
+    found = {each.code for each in status(scripted.context()).problems}
+    assert "in_the_middle" in found
+
+
+def test_a_person_may_ask_away_from_main(scripted):
+    scripted.says("Lesson one.", "Yes.")
+    scripted.git("checkout", "-q", "-b", "elsewhere")
+    scripted.event(DONE)
+    scripted.drains()
+    assert isinstance(scripted.event(Manual("test")), Reserve)
 
 
 def test_what_is_reserved_beside_a_tip_that_waits_runs_and_the_tip_merges_later(scripted):

@@ -37,6 +37,19 @@ def test_commits_that_no_run_knows_of_outlive_their_branch(memory):
     assert repo.sha(f"refs/reflector/backup/{LONG_AGO}") == tip
 
 
+def test_a_secret_of_a_killed_run_is_not_kept_and_leaves_git(memory):
+    repo, branch = Repo(memory.agent.repo), f"{BRANCHES}1-{LONG_AGO}"
+    folder = memory.agent.run(LONG_AGO)
+    folder.mkdir(parents=True)
+    (folder / "payload.json").write_text("{}")
+    secret = "ghp" + "_" + "A1b2C3d4E5" * 4
+    repo.branch_with(branch, {"reference/half.md": f"{secret}\n"})
+    assert (branch, True) in [(each.target, each.removed) for each in swept(memory)]
+    assert repo.attempt("rev-parse", "--verify", f"refs/reflector/backup/{LONG_AGO}").returncode
+    assert secret not in repo.git("cat-file", "--batch-all-objects", "--batch")
+    repo.assert_sound()
+
+
 def test_a_run_that_the_ledger_does_not_know_may_be_a_living_owner_s(memory):
     branch = f"{BRANCHES}1-{LONG_AGO}"
     Repo(memory.agent.repo).branch_with(branch, {"reference/half.md": "half\n"})

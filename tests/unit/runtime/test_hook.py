@@ -96,10 +96,13 @@ def test_a_line_names_the_event_and_holds_nothing_that_was_said(home):
     }
 
 
-def test_a_line_too_long_to_be_whole_between_processes_is_left_out(home):
+def test_a_line_too_long_to_be_whole_between_processes_is_only_said_to_be(home):
     hook._spool(os.fsencode(home), "claude-code", "Stop", {"cwd": "/" + "x" * 4000})
     hook._spool(os.fsencode(home), "claude-code", "Stop", {"cwd": "/" + "x" * 5000})
-    assert len(spooled(home)) == 1
+    long, short = map(json.loads, spooled(home))
+    assert len(long["cwd"]) == 4001
+    assert short.keys() == {"time", "harness", "event", "lost"}
+    assert short["lost"] == "line"
 
 
 def test_a_link_in_place_of_the_spool_is_not_followed(home):
@@ -191,13 +194,60 @@ def test_a_harness_that_never_closes_its_pipe_is_not_kept_waiting(home):
     process.stdin.close()
 
 
+@pytest.mark.parametrize("cwd", ["/\ud800", "/a\0b", "relative", "/" + "x" * 9000, ""])
+def test_a_session_in_an_odd_place_is_shown_what_holds_everywhere(home, cwd):
+    agent = home / "agents" / "me"
+    agent.mkdir(parents=True)
+    (agent / "block").write_bytes(b"reflector-block 2\nmain x\nvolatile 4 8\n\nthe old memory\n")
+    (home / "hook.gate").write_text("default me\n")
+    done = run(quiet(home), json.dumps({"cwd": cwd}).encode(), "SessionStart")
+    assert (done.returncode, done.stdout) == (0, b"the memory\n")
+
+
+def resumed(home: Path, *rows: object, source: str = "resume") -> bytes:
+    """Go on with a session whose transcript has these rows; return what is printed."""
+    agent = home / "agents" / "me"
+    (agent / "repo" / ".git" / "refs" / "heads").mkdir(parents=True, exist_ok=True)
+    (agent / "repo" / ".git" / "refs" / "heads" / "main").write_text("a" * 40)
+    (agent / "block").write_text(f"reflector-block 2\nmain {'a' * 40}\n\n{SHOWN}", "utf-8")
+    (home / "hook.gate").write_text("default me\n")
+    talk = home / "talk.jsonl"
+    lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
+    talk.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    given = {"source": source, "transcript_path": str(talk)}
+    printed: bytes = run(home, json.dumps(given).encode(), "SessionStart").stdout
+    return printed
+
+
+SHOWN = '<!-- x -->\nthe "memory" \\ 密\n'
+ROW = {"type": "attachment", "attachment": {"content": [f"{SHOWN}"]}}
+COMPACTED = {"type": "system", "subtype": "compact_boundary"}
+
+
+def test_a_session_that_goes_on_is_not_shown_the_same_text_twice(home):
+    quiet(home)
+    assert resumed(home).decode() == SHOWN
+    assert resumed(home, {"x": 1}, ROW, {"x": 2}) == b""
+    assert resumed(home, {"content": SHOWN.replace("memory", "other memory")}).decode() == SHOWN
+
+
+def test_after_a_compaction_it_is_shown_again_on_purpose_and_once(home):
+    quiet(home)
+    assert resumed(home, ROW, source="compact").decode() == SHOWN
+    assert resumed(home, ROW, source="startup").decode() == SHOWN
+    assert resumed(home, ROW, COMPACTED).decode() == SHOWN
+    assert resumed(home, ROW, COMPACTED, ROW) == b""
+    assert resumed(home, ROW, {"type": "compacted", "payload": {}}).decode() == SHOWN
+    assert resumed(home, {"said": '"compact_boundary"'}, ROW, {"said": '"compact_boundary"'}) == b""
+
+
 def test_a_memory_whose_spool_cannot_be_written_is_shown_all_the_same(home):
     agent = home / "agents" / "me"
     (agent / "repo" / ".git" / "refs" / "heads").mkdir(parents=True)
     (agent / "repo" / ".git" / "refs" / "heads" / "main").write_text("a" * 40)
-    (agent / "block").write_text(f"main {'a' * 40}\n\nthe memory\n")
+    (agent / "block").write_text(f"reflector-block 2\nmain {'a' * 40}\n\nthe memory\n")
     (home / "hook.gate").write_text("default me\n")
     (home / "spool").rmdir()
-    done = run(home, b'{"cwd": "/"}', "SessionStart")
+    done = run(home, b"{}", "SessionStart")
     assert (done.returncode, done.stdout) == (0, b"the memory\n")
     assert run(home, b'{"cwd": "/"}').stdout == b""

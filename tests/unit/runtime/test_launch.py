@@ -12,8 +12,8 @@ from reflector.core.ambient import SystemClock
 from reflector.core.errors import RunFailedError
 from reflector.runtime.launch import CHILD, Ended, Listening, environment, run_child
 from tests.support.clocks import FakeClock
+from tests.support.repos import RUN
 
-RUN = "20261130T120000-0123abcd"
 _PREFACE = """
 import os, signal, sys, time
 from pathlib import Path

@@ -46,6 +46,7 @@ payloads = st.builds(
     Payload,
     **dict.fromkeys(NAMES, TEXT),
     unwanted=st.lists(TEXT, max_size=2).map(tuple),
+    review=st.booleans(),
     user_entries=st.lists(TEXT, max_size=2).map(tuple),
     conversations=st.lists(conversations, max_size=2).map(tuple),
 )

@@ -14,8 +14,8 @@ import pytest
 
 from reflector.core.ambient import SystemClock
 from reflector.runtime.processes import adopt_orphans, end_all, end_strays, marked
+from tests.support.repos import RUN
 
-RUN = "20261130T120000-0123abcd"
 GRACE = 0.4
 
 _STUBBORN = """

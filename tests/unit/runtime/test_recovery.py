@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from reflector.core.errors import GitError
+from reflector.core.park import Watching
 from reflector.core.run import Phase, Run
 from reflector.core.schedule import Settled
 from reflector.memory.edit import Scope
 from reflector.memory.rules import Verdict
 from reflector.runtime import judgement, log, supervisor
 from reflector.runtime.sweep import sweep
-from reflector.store import reservations
+from reflector.store import reservations, scheduling
 from reflector.vcs import merge, worktree
 from reflector.vcs.worktree import Worktree
 from tests.support.auditor import audit
@@ -208,7 +209,7 @@ def test_an_error_behind_the_merge_does_not_unmake_it(scene, repo, monkeypatch):
             patch.undo()
             raise OSError(28, "No space left on device")
 
-        patch.setattr(merge, "_settle_index", failing)
+        patch.setattr(merge, "settle_index", failing)
         patch.setattr(supervisor, "run_child", Stage(scene.folder, plain=("default",)))
         done = scene.drains("false")
     assert outcomes(done) == ["merged"]
@@ -267,4 +268,73 @@ def test_a_tip_that_can_be_merged_on_its_last_day_is_merged(scene, repo):
     (merged,) = scene.drains("false")
     assert (merged.id, outcomes([merged])) == (run.id, ["merged"])
     assert repo.git("for-each-ref", "refs/reflector") == ""
+    audit(scene.home)
+
+
+def killed(scene: Scene, times: int) -> None:
+    """Let so many supervisors find the run and die of it."""
+    for _ in range(times):
+        with pytest.raises(DeathError):
+            scene.drains("false")
+
+
+def died(*_words: Any, **_values: Any) -> None:
+    raise DeathError
+
+
+def streak(scene: Scene) -> int:
+    with scene.context().state() as state:
+        found = scheduling.park_state(state.connection, "rules")
+    assert isinstance(found, Watching)
+    return found.streak.failures if found.streak else 0
+
+
+def test_a_run_that_kills_whoever_validates_it_is_given_up_and_its_tip_kept(
+    scene, repo, monkeypatch
+):
+    run = dead(scene, monkeypatch, Phase.VALIDATING)
+    monkeypatch.setattr(supervisor, "judge", died)
+    killed(scene, 2)
+    assert streak(scene) == 2  # the breaker sees the deaths of a run that is not settled yet
+    end = recovered(scene)
+    assert outcomes([end]) == ["failed/supervisor_died"]
+    assert end.settlement is not None
+    assert end.settlement.detail == "3 supervisors died while validating."
+    assert repo.sha(f"refs/reflector/backup/{run.id}") == end.tip
+    assert streak(scene) == 3
+    with scene.context().state() as state:
+        assert scheduling.mark(state.connection, f"deaths of {run.id}") is None
+    audit(scene.home)
+
+
+def test_a_run_that_kills_whoever_merges_it_is_given_up_and_its_tip_kept(scene, repo, monkeypatch):
+    run = dead(scene, monkeypatch, Phase.INTEGRATING)
+    with monkeypatch.context() as patch:
+        patch.setattr(merge, "integrate", died)
+        killed(scene, 2)
+        assert outcomes([recovered(scene)]) == ["failed/supervisor_died"]
+    assert repo.sha(f"refs/reflector/backup/{run.id}")
+    assert learned(repo) == 0
+    audit(scene.home)
+
+
+def test_what_landed_stays_merged_however_many_die_of_it(scene, repo, monkeypatch):
+    dead(scene, monkeypatch, Phase.INTEGRATED)
+    with scene.context().state() as state, state.transaction() as connection:
+        connection.execute("UPDATE runs SET phase = 'integrating' WHERE state = 'active'")
+    with monkeypatch.context() as patch:
+        patch.setattr(merge, "landed", died)
+        killed(scene, 2)
+        assert outcomes([recovered(scene)]) == ["merged"]
+    assert learned(repo) == 1
+    audit(scene.home)
+
+
+def test_two_deaths_in_a_phase_are_no_reason_to_give_up(scene, repo, monkeypatch):
+    dead(scene, monkeypatch, Phase.VALIDATING)
+    with monkeypatch.context() as patch:
+        patch.setattr(supervisor, "judge", died)
+        killed(scene, 1)
+    assert outcomes([recovered(scene)]) == ["merged"]
+    assert (learned(repo), streak(scene)) == (1, 0)
     audit(scene.home)

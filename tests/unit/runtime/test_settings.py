@@ -25,7 +25,7 @@ def other(key: Key, turn: int = 1) -> Any:
     if isinstance(key.default, float):
         return key.least + 0.5 * turn
     if isinstance(key.default, tuple):
-        return ("~/one", f"*/two{turn}")
+        return (f"{key.names[0]}={key.least + turn}" if key.most else f"*/two{turn}",)
     return f"value{turn}"
 
 
@@ -114,6 +114,18 @@ def test_a_number_is_no_truth_value_and_has_a_smallest_value(tmp_path):
     refused(tmp_path, "[run]\nmax_bytes = true\n")
     refused(tmp_path, "[run]\nmax_bytes = 0\n")
     assert load([written(tmp_path, "[run]\nmax_bytes = 1\n")], {}).number("run.max_bytes") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["self", "self=", "=5", "self=-1", "self=91", "self=five", "selves=5", "self=5 ", "self=٥"],
+)
+def test_a_share_that_is_none_is_refused_with_the_names_there_are(tmp_path, text):
+    error = refused(tmp_path, f"[prompt]\nfloors = ['memory=30', '{text}']\n")
+    names = "self, memory, external_projection, skills"
+    assert f"a list of name=number, names of {names}, numbers 0 to 90" in error.message
+    good = load([written(tmp_path, "[prompt]\nfloors = ['self=90']\n")], {})
+    assert good.texts("prompt.floors") == ("self=90",)
 
 
 def test_a_sum_may_be_written_as_a_whole_number_but_not_as_one_without_end(tmp_path):

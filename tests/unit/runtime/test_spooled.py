@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
 from reflector.core.schedule import Settled, Shutdown
 from reflector.runtime import spooled as drainer
 from reflector.runtime.spooled import Drained, drain_spool
+from reflector.runtime.status import status
 from reflector.store import spool
 from reflector.store.locks import Lock
 from tests.support.auditor import rows
@@ -184,3 +187,67 @@ def test_many_hooks_of_one_identity_ask_once(scene, monkeypatch):
         ("default", Settled(success=True, origin="hook")),
         ("default", Shutdown("jsonl/talk", origin="hook")),
     ]
+
+
+# What is elsewhere, and what was lost
+
+
+def moved(scene: Scene, place: Path) -> Path:
+    """Write a session where the hook does not say."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    return scene.write("Hello.", "Yes.", session="talk").rename(place)
+
+
+@pytest.mark.parametrize(
+    ("harness", "said", "there"),
+    [
+        ("claude-code", "projects/-tree/talk.jsonl", "projects/-src-main/talk.jsonl"),
+        ("codex", "sessions/2026/11/30/talk.jsonl", "archived_sessions/talk.jsonl"),
+        ("codex", "sessions/2026/11/30/talk.jsonl", "sessions/2026/11/29/talk.jsonl"),
+    ],
+)
+def test_a_transcript_that_is_missing_is_found_at_its_second_place(scene, harness, said, there):
+    moved(scene, scene.folder / there)
+    hook(scene, harness=harness, transcript_path=str(scene.folder / said))
+    assert drained(scene) == Drained(events=1, entries=2)
+
+
+def test_of_two_second_places_the_newer_is_read_and_none_where_the_first_is_there(scene):
+    old = moved(scene, scene.folder / "projects" / "-old" / "talk.jsonl")
+    os.utime(old, (1, 1))
+    new = scene.folder / "projects" / "-new" / "talk.jsonl"
+    new.parent.mkdir()
+    new.write_text(old.read_text("utf-8") + scene_row("one-more"), "utf-8")
+    named = scene.folder / "projects" / "-tree" / "talk.jsonl"
+    hook(scene, transcript_path=str(named))
+    assert drained(scene).entries == 3
+    named.parent.mkdir()
+    named.write_text(scene_row("here"), "utf-8")
+    hook(scene, transcript_path=str(named))
+    assert drained(scene).entries == 1
+
+
+def scene_row(name: str) -> str:
+    row = {"role": "user", "content": name, "id": name, "session_id": "talk"}
+    return json.dumps(row) + "\n"
+
+
+def test_a_transcript_that_is_nowhere_is_passed_over(scene):
+    hook(scene, transcript_path=str(scene.folder / "projects" / "-tree" / "talk.jsonl"))
+    assert drained(scene) == Drained(events=1)
+
+
+def test_what_a_hook_could_not_pass_on_is_counted_and_told(scene):
+    hook(scene, lost="payload")
+    hook(scene, lost="payload")
+    with (scene.home / "spool" / TODAY).open("a") as file:
+        file.write('{"time":"1.0","harn\n')
+    done = drained(scene)
+    assert (done.events, len(done.trouble)) == (0, 1)
+    hook(scene, lost="line")
+    drained(scene)
+    (problem,) = [p for p in status(scene.context()).problems if p.code == "hook_events_lost"]
+    for said in ("2 (payload over 4 MiB)", "1 (line over 4 KiB)", "1 (line that is not whole"):
+        assert said in problem.message
+    scene.clock.sleep(8 * 86400)
+    assert "hook_events_lost" not in {p.code for p in status(scene.context()).problems}

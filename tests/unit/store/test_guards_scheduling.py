@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from reflector.core.run import Outcome, Reason, Run, Settlement
 from reflector.store import journal, reservations, scheduling
-from reflector.store.scheduling import Circumstances
+from reflector.store.aftermath import Circumstances, after_run
 from reflector.store.state import State
 from tests.support.clocks import WHEN
 from tests.support.journals import ME, NOW, REQUEST, about, append, assistant, journal_in, user
@@ -17,7 +17,7 @@ GIVEN = Circumstances(WHEN, 0.5, 1000, "")
 
 
 def _consequences(connection: sqlite3.Connection, run: Run) -> None:
-    scheduling.after_run(connection, run, REFUSED, GIVEN)
+    after_run(connection, run, REFUSED, GIVEN)
 
 
 def refused(state: State, number: int) -> Run:

@@ -13,7 +13,7 @@ from reflector.core.park import Unreadable, Watching
 from reflector.core.run import Outcome, Reason, Settlement
 from reflector.core.schedule import Asked, Day, Part
 from reflector.store import journal, reservations, scheduling
-from reflector.store.scheduling import Circumstances
+from reflector.store.aftermath import Circumstances, after_run
 from tests.support.clocks import WHEN
 from tests.support.journals import (
     MAIN,
@@ -159,7 +159,7 @@ def test_a_suspicion_comes_back_as_it_was(state):
     end = Settlement(Outcome.FAILED, Reason.REFUSAL, "no")
     with state.transaction() as connection:
         given = Circumstances(WHEN, 0.5, 1000, "s")
-        assert scheduling.after_run(connection, run, end, given) is False
+        assert after_run(connection, run, end, given) is False
     found = scheduling.suspect_of(state.connection, str(MAIN))
     assert isinstance(found, Suspect)
     (strike,) = found.strikes

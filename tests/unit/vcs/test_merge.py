@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reflector.core.errors import RefMovedError
-from reflector.vcs import merge
+from reflector.vcs import index_lock, merge
 from reflector.vcs.merge import Integrated, Integration, Refused, Step, Undo
 from reflector.vcs.reads import Reads
 from tests.support.repos import RUN, TOKEN, Repo, bringing, door, fresh
@@ -370,12 +370,12 @@ def test_a_death_before_main_moves_is_cleared_and_done_again(repo, step):
     tip = repo.branch_with("memory/x", {"system/a.md": "two\n"})
     job = bringing(base, tip)
     _dead_at(repo, job, step)
-    assert merge.our_index_lock(repo.path / ".git", RUN, TOKEN)
-    assert not merge.our_index_lock(repo.path / ".git", RUN, "another token")
+    assert index_lock.our_index_lock(repo.path / ".git", RUN, TOKEN)
+    assert not index_lock.our_index_lock(repo.path / ".git", RUN, "another token")
     assert merge.landed(door(repo), job) is None
-    merge.release(repo.path / ".git", RUN, "another token")
+    index_lock.release(repo.path / ".git", RUN, "another token")
     assert (repo.path / ".git/index.lock").exists()
-    merge.release(repo.path / ".git", RUN, TOKEN)
+    index_lock.release(repo.path / ".git", RUN, TOKEN)
     assert _leftovers(repo) == []
     assert isinstance(_integrate(repo, job), Integrated)
 
@@ -392,7 +392,7 @@ def test_a_death_after_main_moved_is_finished(repo, step):
     landed = merge.landed(door(repo), job)
     assert landed is not None
     assert landed == repo.sha("main") != base
-    assert merge.our_index_lock(repo.path / ".git", RUN, TOKEN)
+    assert index_lock.our_index_lock(repo.path / ".git", RUN, TOKEN)
     assert isinstance(merge.finish_follow(door(repo), job, base, landed), Integrated)
     assert repo.status() == " M system/c.md"
     assert (repo.path / "system/c.md").read_text() == "mine\n"

@@ -1,0 +1,130 @@
+"""What a revision shows of a memory: which documents in full, which by name, and to which project."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+from reflector.core.errors import DocumentError
+from reflector.memory.document import parse
+from reflector.memory.tree import is_document
+
+_PROJECTS = "projects/"
+_SKILLS = "skills/"
+_SKILL = "/SKILL.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A document that is shown with its body."""
+
+    path: str
+    description: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A document that is shown by path and description only."""
+
+    path: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A skill, shown by name and description."""
+
+    name: str
+    description: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryView:
+    """What the block is compiled from: one revision of one identity's memory, for one project.
+
+    `others` are sorted by path.
+    """
+
+    identity: str
+    revision: str
+    system: Sequence[Shown] = ()
+    others: Sequence[Named] = ()
+    skills: Sequence[Skill] = ()
+    bank: str = ""
+
+
+# What the block needs of a document: its description, and the text of a system document or the
+# name of a skill. Plain pairs, because a memory has thousands and each is stored and loaded.
+Fact = tuple[str, str]
+
+
+def fact(path: str, raw: bytes) -> Fact | None:
+    """Read what the block needs of a file; None when it is not shown.
+
+    A document that cannot be parsed is not shown: a person's commit that does not lint stays
+    theirs, and `memory lint` names it.
+    """
+    if not is_document(path):
+        return None
+    skill = path.startswith(_SKILLS)
+    if skill and not (path.endswith(_SKILL) and path.count("/") == 2):
+        return None
+    try:
+        document = parse(path, raw)
+    except DocumentError:
+        return None
+    if path.startswith("system/"):
+        return document.description, document.body
+    name = str(document.value("name") or "") or path.split("/")[1] if skill else ""
+    return document.description, name
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing(Sequence[Named]):
+    """Named documents that are read one by one: of thousands, a block shows a few."""
+
+    paths: Sequence[str]
+    facts: Mapping[str, Fact]
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.paths)
+
+    @overload
+    def __getitem__(self, at: int) -> Named: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Named]: ...
+    def __getitem__(self, at: int | slice) -> Named | Sequence[Named]:
+        """Return one, or some."""
+        if isinstance(at, slice):
+            return _Listing(self.paths[at], self.facts)
+        path = self.paths[at]
+        return Named(path, self.facts[path][0])
+
+
+def view_of(identity: str, revision: str, facts: Mapping[str, Fact], bank: str = "") -> MemoryView:
+    """Sort a revision's documents into what is shown how. Only `bank` shows of `projects/`."""
+    paths = sorted(facts)
+    system, skills = _below(paths, "system/"), _below(paths, _SKILLS)
+    projects = _below(paths, _PROJECTS)
+    theirs = _below(projects, f"{_PROJECTS}{bank}/") if bank else []
+    kept = {*system, *skills, *projects}
+    others = sorted([path for path in paths if path not in kept] + theirs)
+    return MemoryView(
+        identity,
+        revision,
+        tuple(Shown(path, *facts[path]) for path in system),
+        _Listing(others, facts),
+        tuple(Skill(facts[path][1], facts[path][0], path) for path in skills),
+        bank,
+    )
+
+
+def _below(paths: list[str], folder: str) -> list[str]:
+    """Return what of sorted paths lies in a folder."""
+    after = folder[:-1] + chr(ord("/") + 1)
+    return paths[bisect_left(paths, folder) : bisect_left(paths, after)]
