@@ -231,9 +231,10 @@ def _manual(look: _Look, event: Manual) -> Decision:
         look,
         replace(
             asked,
-            request=replace(asked.request, focus=event.focus, dry_run=event.dry_run),
+            request=replace(
+                asked.request, focus=event.focus, dry_run=event.dry_run, target=event.target
+            ),
             recent_n=event.recent_n,
-            target=event.target,
             over_budget=event.over_budget,
         ),
     )

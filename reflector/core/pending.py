@@ -16,7 +16,7 @@ def mergeable(waiting: Asked, newer: Asked) -> bool:
     turn dry what must be kept, or keep what must stay dry.
     """
     one, other = waiting.request, newer.request
-    same = one.pipeline == other.pipeline and waiting.target == newer.target
+    same = one.pipeline == other.pipeline and one.target == other.target
     return same and not one.dry_run and not other.dry_run
 
 

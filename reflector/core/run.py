@@ -106,7 +106,10 @@ def exit_code(outcome: Outcome) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for: which pipeline, why, on which conversations (empty = all with backlog)."""
+    """What is asked for: which pipeline, and why.
+
+    `target` is the only document that a dream may change ("" = the whole memory).
+    """
 
     pipeline: str
     trigger: str
@@ -116,6 +119,7 @@ class Request:
     model: str = ""
     focus: str = ""
     dry_run: bool = False
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,6 @@ class Asked:
     at: datetime
     parts: tuple[Part, ...] = ()
     recent_n: int = 0
-    target: str = ""
     over_budget: bool = False
     calls_model: bool = True
 

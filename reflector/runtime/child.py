@@ -68,7 +68,9 @@ class WorktreeCommit:
 
     def _refuse_bad(self, tip: str) -> None:
         told = self._payload
-        scope = scope_of(told.pipeline, told.user_entries, system_tokens=told.system_tokens)
+        scope = scope_of(
+            told.pipeline, told.user_entries, system_tokens=told.system_tokens, target=told.target
+        )
         verdict = judge(self._worktree, tip, scope)
         errors = [finding for finding in verdict.findings if finding.severity == "error"]
         self._amend = bool(errors)

@@ -61,7 +61,8 @@ def scope(context: Context, state: State, run: Run) -> Scope:
     read = [journal.entries(state.connection, taken) for taken in run.snapshots]
     user = tuple(entry for entries in read for entry in user_entries(entries))
     limit = system_limit(context.settings)
-    return scope_of(run.request.pipeline, user, unwanted.lines(state.connection), limit)
+    asked, taken_back = run.request, unwanted.lines(state.connection)
+    return scope_of(asked.pipeline, user, taken_back, limit, asked.target)
 
 
 def landed(bench: Bench, run: Run, base: str, tip: str) -> str | None:

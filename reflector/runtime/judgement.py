@@ -21,10 +21,12 @@ def scope_of(
     user_entries: tuple[str, ...],
     unwanted: frozenset[str] = frozenset(),
     system_tokens: int = 0,
+    target: str = "",
 ) -> Scope:
     """Return what a run of this pipeline may rest on, and the lines that a person took back.
 
-    `system_tokens` is what it may leave in the system tier, 0 for any number.
+    `system_tokens` is what it may leave in the system tier, 0 for any number; `target` the only
+    document that it may change, "" for any.
     """
     return Scope(
         pipeline=pipeline,
@@ -33,6 +35,7 @@ def scope_of(
         moved_lines_exempt=pipeline == "dream",
         unwanted=unwanted,
         system_tokens=system_tokens,
+        target=target,
     )
 
 

@@ -26,7 +26,8 @@ class Payload:
     `user_entries` are the ids that may serve as evidence; `base` and `branch` are what the child
     must find in its worktree. `unwanted` are the last lines that a person took back, the newest at
     the end. `review` says that a person was to approve this run when it began, `system_tokens` what
-    the system tier may take as it is shown. `route` is None for an engine without a model.
+    the system tier may take as it is shown, `target` the only document that may change. `route` is
+    None for an engine without a model.
     """
 
     run_id: str
@@ -44,6 +45,7 @@ class Payload:
     user_entries: tuple[str, ...]
     conversations: tuple[PayloadConversation, ...]
     review: bool = False
+    target: str = ""
     system_tokens: int = 0
     route: Route | None = None
     log_steps: bool = True

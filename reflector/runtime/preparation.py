@@ -76,6 +76,7 @@ def assemble(context: Context, state: State, run: Run, place: Worktree) -> Paylo
         unwanted=unwanted.last(state.connection),
         user_entries=tuple(user),
         conversations=tuple(parts),
+        target=run.request.target,
         review=context.settings.text("merge") == "review",
         system_tokens=system_limit(context.settings),
         route=_route(context, run),
@@ -109,5 +110,6 @@ def _prompt(context: Context, run: Run, payload: Payload) -> str:
                 for part, taken in zip(payload.conversations, run.snapshots, strict=True)
             ],
             unwanted=payload.unwanted,
+            target=payload.target,
         ),
     )

@@ -96,7 +96,7 @@ def _all(
 ) -> tuple[list[Run], DayLimitError | None]:
     runs: list[Run] = []
     # What is reserved holds the slot: until it has run, no kept tip can be taken up again.
-    work = chain(_reserved_before(bench), bring_home(bench), _runs(bench, options, chosen))
+    work = chain(reserved_before(bench), bring_home(bench), _runs(bench, options, chosen))
     try:
         for run in work:
             runs.append(run)  # noqa: PERF402 - those before an error count
@@ -163,7 +163,7 @@ def _bench(context: Context, watch: Watch, child: Sequence[str]) -> Iterator[Ben
     yield None
 
 
-def _reserved_before(bench: Bench) -> Iterator[Run]:
+def reserved_before(bench: Bench) -> Iterator[Run]:
     """Run what an event reserved and no supervisor has taken over: the slot must be free for us."""
     slot, scheduler = SLOT["reflection"], Scheduler(bench.context, bench.state)
     while not bench.watch.stop() and reservations.unowned(bench.state.connection, slot):
@@ -180,7 +180,7 @@ def _runs(bench: Bench, options: Options, chosen: Sequence[str] | None) -> Itera
     once = options.recent or options.ranges or options.dry_run
     left = 1 if once else options.max_runs
     while left and not bench.watch.stop():
-        yield from _reserved_before(bench)
+        yield from reserved_before(bench)
         with in_turn(bench) as ours:
             try:
                 run = _reserve(bench, options, chosen) if ours else None

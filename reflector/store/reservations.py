@@ -33,9 +33,9 @@ def reserve(
     try:
         connection.execute(
             "INSERT INTO runs (id, slot, pipeline, repository, state, phase, trigger, origin, "
-            "priority, focus, engine, model, dry_run, token, owner_host, owner_boot, owner_pid, "
-            "reserved_at) "
-            "VALUES (?, ?, ?, 'memory', 'active', 'reserved', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "priority, focus, engine, model, dry_run, target, token, owner_host, owner_boot, "
+            "owner_pid, reserved_at) VALUES "
+            "(?, ?, ?, 'memory', 'active', 'reserved', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 run_id,
                 slot,
@@ -47,6 +47,7 @@ def reserve(
                 request.engine,
                 request.model,
                 request.dry_run,
+                storable(request.target),
                 who.token,
                 who.host,
                 who.boot,
@@ -347,6 +348,7 @@ def request_of(row: sqlite3.Row) -> Request:
         model=row["model"],
         focus=row["focus"],
         dry_run=bool(row["dry_run"]),
+        target=row["target"],
     )
 
 

@@ -95,7 +95,6 @@ def _asked(row: sqlite3.Row) -> Asked:
         at=instant(row["reserved_at"]),
         parts=tuple(_part(each) for each in json.loads(row["parts"])),
         recent_n=row["recent_n"],
-        target=row["target"],
         over_budget=bool(row["over_budget"]),
         calls_model=bool(row["calls_model"]),
     )
@@ -197,7 +196,7 @@ def queue(connection: sqlite3.Connection, run_id: str, slot: str, asked: Asked) 
             request.model,
             request.dry_run,
             asked.recent_n,
-            storable(asked.target),
+            storable(request.target),
             asked.over_budget,
             asked.calls_model,
             json.dumps([asdict(each) for each in asked.parts]),

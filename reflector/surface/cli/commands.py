@@ -20,6 +20,7 @@ Entry = tuple[str, str] | Group
 COMMANDS: dict[str, Entry] = {
     "init": ("init", "make the memory of an identity, with its seed documents"),
     "reflect": ("reflect", "learn from transcripts: ingest, reflect, validate, merge"),
+    "dream": ("dream", "go over the memory itself, or one document of it"),
     "ingest": ("ingest", "journal transcripts only; nothing is reflected on"),
     "pause": ("pause", "stop recording, for good or for a time"),
     "resume": ("resume", "go on recording"),

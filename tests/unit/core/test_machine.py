@@ -413,7 +413,7 @@ def test_two_ranges_of_one_conversation_stay_two():
 
 def test_dreams_merge_only_over_one_document_and_never_with_reflection():
     dream = _asked("idle", pipeline="dream")
-    other = replace(dream, target="system/x.md")
+    other = replace(dream, request=replace(dream.request, target="system/x.md"))
     assert mergeable(dream, dream)
     assert not mergeable(dream, other)
     assert not mergeable(dream, _asked("manual"))
@@ -433,7 +433,7 @@ def test_a_person_s_dream_takes_the_place_of_an_idle_one():
     event = Manual("cli", pipeline="dream", target="system/x.md")
     decision = _decide(state, event)
     assert isinstance(decision, Queue)
-    assert decision.asked.target == "system/x.md"
+    assert decision.asked.request.target == "system/x.md"
     assert decision.dropped == (Dropped(idle, Why.REPLACED),)
     taken = replace(state, pending={"dream": decision.asked})
     assert _decide(taken, replace(event, target="system/y.md")) == Refuse(Why.BUSY)
@@ -500,7 +500,7 @@ def test_promotion_goes_by_priority_and_then_by_age():
     steps = _asked("step-count", "h/a", at=NOW - 2 * HOUR)
     promotion = promote([steps, dream], state, CONFIG, NOW)
     assert (promotion.launch, promotion.kept) == (dream, (steps,))
-    old, new = replace(dream, at=NOW - 9 * HOUR), replace(dream, target="t")
+    old, new = replace(dream, at=NOW - 9 * HOUR), replace(dream, request=replace(dream.request, target="t"))
     assert promote([new, old], state, CONFIG, NOW).launch == old
 
 

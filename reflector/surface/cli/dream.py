@@ -1,0 +1,57 @@
+"""`reflector dream`."""
+
+from __future__ import annotations
+
+import argparse
+
+from reflector.core.run import exit_code
+from reflector.runtime.dream import dream
+from reflector.runtime.learned import learned
+from reflector.runtime.present import run_json
+from reflector.runtime.wiring import context
+from reflector.surface.cli.main import INTERRUPTED
+from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.stop import stoppable
+from reflector.surface.cli.watch import TerminalWatch
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the target document."""
+    parser.description = (
+        "Go over the memory itself and what several conversations show together: merge, correct, "
+        "demote, archive. With --doc it changes that document only."
+    )
+    parser.add_argument("--doc", default="", metavar="PATH", help="the only document to change")
+    parser.add_argument(
+        "--over-budget", action="store_true", help="dream although a limit of the day is reached"
+    )
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Dream in the foreground, and say what became of it."""
+    found = context(args.home, args.identity)
+    with stoppable() as stop:
+        watch = TerminalWatch(out, stop)
+        runs = dream(found, watch, args.doc, over_budget=args.over_budget)
+    out.done()
+    lessons = learned(found, runs)
+    for each in runs:
+        end = each.settlement
+        outcome = end.outcome.value if end else each.phase.value
+        out.say(f"Run {each.id} ({each.request.pipeline}): {outcome}")
+        if end and end.detail:
+            out.say(f"  {safe(end.detail)}")
+    for each in lessons.changes:
+        out.say(f"  {each.change} {safe(each.path)}")
+    out.object(
+        {
+            "run": run_json(runs[-1]) if runs else None,
+            "runs": [run_json(each) for each in runs],
+            "changes": [{"path": each.path, "change": each.change} for each in lessons.changes],
+            "report": lessons.report,
+        }
+    )
+    if watch.stop():
+        return INTERRUPTED
+    last = runs[-1].outcome if runs else None
+    return exit_code(last) if last else 0
