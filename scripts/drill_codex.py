@@ -72,7 +72,7 @@ class Handler(BaseHTTPRequestHandler):
         )
 
     def _stream(self, item: dict[str, Any]) -> None:
-        events = [
+        events: list[dict[str, Any]] = [
             {"type": "response.created", "response": {"id": "r"}},
             {"type": "response.output_item.done", "output_index": 0, "item": item},
             {"type": "response.completed", "response": {"id": "r"}},
