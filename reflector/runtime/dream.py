@@ -57,7 +57,9 @@ def _must_be_document(target: str) -> None:
     try:
         known = is_document(parse_path(target))
     except PathError as error:
-        raise UsageError(error.message, hint="Name a document by its path in the memory.") from error
+        raise UsageError(
+            error.message, hint="Name a document by its path in the memory."
+        ) from error
     if not known:
         raise UsageError(
             f"{target} is no document of the memory.",

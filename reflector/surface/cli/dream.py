@@ -41,8 +41,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         out.say(f"Run {each.id} ({each.request.pipeline}): {outcome}")
         if end and end.detail:
             out.say(f"  {safe(end.detail)}")
-    for each in lessons.changes:
-        out.say(f"  {each.change} {safe(each.path)}")
+    out.say(*(f"  {change.change} {safe(change.path)}" for change in lessons.changes))
     out.object(
         {
             "run": run_json(runs[-1]) if runs else None,

@@ -500,7 +500,10 @@ def test_promotion_goes_by_priority_and_then_by_age():
     steps = _asked("step-count", "h/a", at=NOW - 2 * HOUR)
     promotion = promote([steps, dream], state, CONFIG, NOW)
     assert (promotion.launch, promotion.kept) == (dream, (steps,))
-    old, new = replace(dream, at=NOW - 9 * HOUR), replace(dream, request=replace(dream.request, target="t"))
+    old, new = (
+        replace(dream, at=NOW - 9 * HOUR),
+        replace(dream, request=replace(dream.request, target="t")),
+    )
     assert promote([new, old], state, CONFIG, NOW).launch == old
 
 

@@ -52,11 +52,17 @@ def test_a_request_that_waits_comes_back_as_it_was(state):
         whole = journal.snapshot(connection, about(state), 100_000)
         ranged = Part(str(MAIN), "replay", 77, whole)
         waits = Asked(
-            replace(REQUEST, focus="the \ud800 tests", pipeline="dream", dry_run=True, model="m"),
+            replace(
+                REQUEST,
+                focus="the \ud800 tests",
+                pipeline="dream",
+                dry_run=True,
+                model="m",
+                target="projects/a.md",
+            ),
             WHEN,
             (part(), ranged),
             recent_n=3,
-            target="projects/a.md",
             over_budget=True,
             calls_model=False,
         )
