@@ -222,7 +222,7 @@ def _reserve(bench: Bench, options: Options, chosen: Sequence[str] | None) -> Ru
 def _within_the_day(bench: Bench, asked: Asked, slot: str) -> None:
     """Raise DayLimitError when the day has no room for another run, with what it has used."""
     config = config_of(bench.context.settings)
-    day = today(bench.state, asked.at)
+    day = today(bench.state, asked.at, bench.context.settings)
     over = over_day(day, config, asked, slot)
     if over is None:
         return
@@ -240,9 +240,11 @@ def _within_the_day(bench: Bench, asked: Asked, slot: str) -> None:
 
 
 def _request(bench: Bench, options: Options) -> Request:
+    engine = engine_of(bench.context.settings)
     return manual(
         origin="cli",
-        engine=bench.context.settings.text("engine.name"),
+        engine=engine.name,
+        model=engine.model,
         focus=options.focus,
         dry_run=options.dry_run,
     )

@@ -22,6 +22,7 @@ from reflector.runtime.kept import drop, tried, waits_again
 from reflector.runtime.loop import Quiet, bench_for
 from reflector.runtime.recovery import recover
 from reflector.runtime.reflect import pass_on
+from reflector.runtime.settings import with_flags
 from reflector.runtime.trouble import named
 from reflector.runtime.waiting import BY_SETTING, Waits, waits
 from reflector.runtime.wiring import Context
@@ -59,14 +60,8 @@ class Prospect:
 
 def asking(context: Context) -> Context:
     """Return the context of a command whose runs all wait for a person."""
-    settings = context.settings
     return replace(
-        context,
-        settings=replace(
-            settings,
-            values={**settings.values, "merge": "review"},
-            origins={**settings.origins, "merge": "--review"},
-        ),
+        context, settings=with_flags(context.settings, {"merge": ("--review", "review")})
     )
 
 

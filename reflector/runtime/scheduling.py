@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from reflector.agent.abilities import ABILITIES
@@ -36,7 +36,7 @@ from reflector.store.state import State, storable
 LAST_DREAM = "last_dream_at"
 DREAM_HEAD = "last_dream_head"
 SYSTEM_SHARE = 45
-_UNKNOWN_PRICE_USD = 0.5
+
 NOBODY = Owner("", "", 0, "")
 """The owner of a run that was reserved for a supervisor that has not confirmed it yet."""
 
@@ -67,7 +67,8 @@ def config_of(settings: Settings) -> SchedulerConfig:
 
 def engine_of(settings: Settings) -> Engine:
     """Return the engine that a person chose, and what it can do."""
-    return ABILITIES[settings.text("engine.name")]
+    plain = ABILITIES[settings.text("engine.name")]
+    return replace(plain, model=settings.text("engine.model")) if plain.calls_model else plain
 
 
 def route_settings(settings: Settings) -> str:
@@ -76,11 +77,14 @@ def route_settings(settings: Settings) -> str:
     return park.settings_fingerprint({name: settings.text(name) for name in names})
 
 
-def today(state: State, now: datetime) -> Day:
-    """Return what this identity has used since midnight, local time."""
+def today(state: State, now: datetime, settings: Settings) -> Day:
+    """Return what this identity has used since midnight, local time.
+
+    A run whose price nobody knows counts as the most that one may cost.
+    """
     begins = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     ends = begins + timedelta(days=1)
-    return scheduling.day(state.connection, stamp(begins), ends, _UNKNOWN_PRICE_USD)
+    return scheduling.day(state.connection, stamp(begins), ends, settings.money("run.max_cost_usd"))
 
 
 class Scheduler:
@@ -224,7 +228,7 @@ class Scheduler:
         last = scheduling.mark(connection, LAST_DREAM)
         return SchedulerState(
             engine=self._engine,
-            day=today(self._state, now),
+            day=today(self._state, now, self._context.settings),
             standings=scheduling.standings(connection, blocked),
             active=scheduling.active(connection),
             pending={p: asked for p, (_, asked) in scheduling.pending(connection).items()},

@@ -168,6 +168,19 @@ class Settings:
         return value if isinstance(value, tuple) else ()
 
 
+def with_flags(settings: Settings, flags: Mapping[str, tuple[str, str]]) -> Settings:
+    """Return the settings with flags of a command on top: key → (flag, value), "" changes nothing.
+
+    Raises SettingsError naming the flag and what was expected.
+    """
+    given = {name: flag for name, flag in flags.items() if flag[1]}
+    values = {name: _checked(name, value, flag) for name, (flag, value) in given.items()}
+    origins = {name: flag for name, (flag, _) in given.items()}
+    return Settings(
+        {**settings.values, **values}, {**settings.origins, **origins}, settings.identity_paths
+    )
+
+
 def load(files: list[Path], environ: Mapping[str, str]) -> Settings:
     """Read the settings: defaults, then the files in order, then the environment.
 

@@ -159,3 +159,19 @@ def test_the_preflight_asks_one_word_and_says_what_is_wrong(cli):
     (check,) = [each for each in bad.json["checks"] if each["name"] == "engine"]
     assert not check["ok"]
     assert "engine.model" in check["hint"]
+
+
+def test_flags_choose_engine_and_model_for_one_command(cli):
+    talk = conversation(cli.home.parent / "talk.jsonl", "I prefer pytest.", "Noted.")
+    script = Script([END])
+    with serving(script) as url:
+        (cli.home / "config.toml").write_text(f'[engine]\nbase_url = "{url}"\n', "utf-8")
+        words = ("--engine", "anthropic", "--model", "other")
+        done = cli("reflect", talk, *words, "--json")
+    run = done.json["run"]
+    assert (run["engine"], run["model"], run["outcome"]) == ("anthropic", "other", "no_changes")
+    assert [each["model"] for each in script.requests] == ["other"]
+    assert cli("status", "--json").json["engine"]["selected"] == "rules"
+    wrong = cli("reflect", "--engine", "none")
+    assert wrong.code == 3
+    assert "--engine" in wrong.err

@@ -9,6 +9,7 @@ from reflector.runtime.dream import dream
 from reflector.runtime.learned import learned
 from reflector.runtime.present import run_json
 from reflector.runtime.wiring import context
+from reflector.surface.cli.engine import add_engine, chosen
 from reflector.surface.cli.main import INTERRUPTED
 from reflector.surface.cli.output import Output, safe
 from reflector.surface.cli.stop import stoppable
@@ -22,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "demote, archive. With --doc it changes that document only."
     )
     parser.add_argument("--doc", default="", metavar="PATH", help="the only document to change")
+    add_engine(parser)
     parser.add_argument(
         "--over-budget", action="store_true", help="dream although a limit of the day is reached"
     )
@@ -29,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Dream in the foreground, and say what became of it."""
-    found = context(args.home, args.identity)
+    found = chosen(context(args.home, args.identity), args)
     with stoppable() as stop:
         watch = TerminalWatch(out, stop)
         runs = dream(found, watch, args.doc, over_budget=args.over_budget)

@@ -13,6 +13,7 @@ from reflector.runtime.present import run_json
 from reflector.runtime.reflect import Options, Reflected, reflect
 from reflector.runtime.review import asking
 from reflector.runtime.wiring import Context, context
+from reflector.surface.cli.engine import add_engine, chosen
 from reflector.surface.cli.left_out import left_out
 from reflector.surface.cli.main import INTERRUPTED
 from reflector.surface.cli.numbers import positive
@@ -36,12 +37,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--dry-run", action="store_true", help="show what would be merged, and merge nothing")
     add("--review", action="store_true", help="let what is learned wait for your approval")
     add("--max-runs", type=positive, default=10, metavar="N", help="at most so many runs (10)")
+    add_engine(parser)
     add("--over-budget", action="store_true", help="run although a limit of the day is reached")
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Do the main job and say what was learned."""
-    found = context(args.home, args.identity)
+    found = chosen(context(args.home, args.identity), args)
     found = asking(found) if args.review else found
     options = Options(
         files=tuple(args.files),
