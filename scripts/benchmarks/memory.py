@@ -1,4 +1,4 @@
-"""The compiled block, and a validation that reads what changed instead of everything."""
+"""The lint of everything, a validation that reads what changed, and short memory."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from benchmarks.measure import Cost, Row, both, cost, interleaved
 from benchmarks.memories import document, fill, git, path_of
 from benchmarks.place import environment
 from reflector.memory.chain import CommitView, RunView
-from reflector.memory.compile import BlockOptions, compile_block
 from reflector.memory.edit import Scope
-from reflector.memory.rules import check_run
+from reflector.memory.rules import check_memory, check_run
+from reflector.memory.short_memory import parse
 from reflector.memory.tree import Tree
-from reflector.runtime.compiled import view_of
 from reflector.vcs import porcelain
 from reflector.vcs.reads import Reads
 from reflector.vcs.scrub import Scrubbed
@@ -30,29 +29,55 @@ Agent-ID: bench
 
 
 def bench(folder: Path, *, quick: bool) -> list[Row]:
-    """Compile at one size, validate at the larger."""
-    small, large, rounds = (20, 40, 2) if quick else (1000, 10_000, 5)
-    return [_compiled(folder, small, rounds), _validated(folder, large, rounds)]
+    """Lint and validate a large memory, parse a full MEMORY.md."""
+    documents, rounds = (40, 2) if quick else (10_000, 5)
+    return [
+        _linted(folder, documents, rounds),
+        _validated(folder, documents, rounds),
+        _short_memory(rounds),
+    ]
 
 
-def _compiled(folder: Path, documents: int, rounds: int) -> Row:
-    repo, head = _memory(folder / "compile", documents)
+def _linted(folder: Path, documents: int, rounds: int) -> Row:
+    repo, head = _memory(folder / "lint", documents)
 
     def read() -> Cost:
         with cost() as found, Reads(repo) as reads:
             _read_all(reads.tree(head))
         return found
 
-    def compile_all() -> Cost:
+    def lint() -> Cost:
         with cost() as found, Reads(repo) as reads:
-            options = BlockOptions(preface=["Memory."], read_more="cat PATH", budget_tokens=2000)
-            compile_block(view_of("bench", head, reads.tree(head)), options)
+            check_memory(reads.tree(head))
         return found
 
-    found = interleaved(rounds, {"compile": compile_all, "read": read})
-    ratio = found["compile"].least / found["read"].least
-    name = f"compile the block of {documents} documents against reading them"
-    return Row(name, both(found["compile"]), both(found["read"]), ratio)
+    found = interleaved(rounds, {"lint": lint, "read": read})
+    ratio = found["lint"].least / found["read"].least
+    name = f"lint {documents} documents against reading them"
+    return Row(name, both(found["lint"]), both(found["read"]), ratio)
+
+
+def _short_memory(rounds: int) -> Row:
+    entry = "- [entry-{}] " + "Prefers short answers, and reasons after them. " * 2
+    text = "# Memory\n" + "".join(f"{entry.format(number).rstrip()}\n" for number in range(20))
+    raw, times = text.encode(), 100
+
+    def parsed() -> Cost:
+        with cost() as found:
+            for _ in range(times):
+                parse(raw.decode())
+        return found
+
+    def decoded() -> Cost:
+        with cost() as found:
+            for _ in range(times):
+                raw.decode().split("\n")
+        return found
+
+    found = interleaved(rounds, {"parse": parsed, "decode": decoded})
+    ratio = found["parse"].least / found["decode"].least
+    name = f"parse a full MEMORY.md {times} times against decoding it"
+    return Row(name, both(found["parse"]), both(found["decode"]), ratio)
 
 
 def _validated(folder: Path, documents: int, rounds: int) -> Row:
