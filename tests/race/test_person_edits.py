@@ -32,6 +32,9 @@ def rest(runner: Partner, judge: Judge) -> int:
 def test_a_person_and_runs_in_one_memory_lose_nothing_of_each_other(tmp_path):
     cli = Cli(tmp_path / "home")
     assert cli("init").code == 0
+    # All lessons go into one document of the system tier, which must have the room.
+    wide = "[prompt]\nbudget_tokens = 50000\nmax_chars = 200000\n"
+    (cli.home / "config.toml").write_text(wide, "utf-8")
     judge = Judge(cli.repo)
     print(f"seed {SEED}, {ROUNDS} rounds")
     with (
