@@ -23,7 +23,8 @@ BENCHMARKS = {
     "events": "what an event costs: hook, front door, reservations, sweep",
     "startup": "the start of the command against that of Python",
     "redaction": "redaction speed, and linearity on adversarial text",
-    "memory": "the compiled block and the validator",
+    "memory": "lint, validation and short memory",
+    "models": "a run by a model: first request, tool calls, memory",
     "compile": "the compiled block after one commit against everything read anew",
 }
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
+from time import monotonic
 from typing import Any
 
 Block = dict[str, Any]
@@ -58,6 +59,8 @@ class Script:
     requests: list[Block] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
+    heard: list[float] = field(default_factory=list)
+    answered: list[float] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def next(self, request: Block, key: str) -> tuple[int, Reply]:
@@ -66,6 +69,7 @@ class Script:
             self.violations += broken(self.requests, request)
             self.requests.append(request)
             self.keys.append(key)
+            self.heard.append(monotonic())
         return number, self.replies[min(number, len(self.replies) - 1)]
 
 
@@ -176,6 +180,7 @@ class Handler(BaseHTTPRequestHandler):
         if reply.fault == "overload":
             fault = {"type": "overloaded_error", "message": "Overloaded"}
             events.append({"type": "error", "error": fault})
+        self.server.script.answered.append(monotonic())  # type: ignore[attr-defined]
         for event in events:
             line = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
             self.wfile.write(line.encode())

@@ -10,7 +10,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ("runs", "git_work", "journaling", "events", "startup", "redaction", "memory", "compile")
+NAMES = (
+    "runs",
+    "git_work",
+    "journaling",
+    "events",
+    "startup",
+    "redaction",
+    "memory",
+    "models",
+    "compile",
+)
 
 
 def bench(*words: str) -> subprocess.CompletedProcess[str]:
