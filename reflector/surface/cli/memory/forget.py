@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from reflector.core.errors import UsageError
-from reflector.runtime.forget import (
+from reflector.runtime.forgetting.forget import (
     Forgotten,
     Plan,
     Proof,
@@ -17,8 +17,8 @@ from reflector.runtime.forget import (
     prove,
     started,
 )
-from reflector.runtime.forget_proof import shown
-from reflector.runtime.forget_target import Asked, target_of
+from reflector.runtime.forgetting.proof import shown
+from reflector.runtime.forgetting.target import Asked, target_of
 from reflector.runtime.wiring import Context, context
 from reflector.surface.cli.output import Output, safe
 

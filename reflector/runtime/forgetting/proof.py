@@ -9,7 +9,7 @@ from pathlib import Path
 from reflector.core.needle import Needle
 from reflector.memory.purge import Purge
 from reflector.memory.tree import Tree
-from reflector.runtime.forget_files import holds, in_git_dir, persons_own, remaining
+from reflector.runtime.forgetting.files import holds, in_git_dir, persons_own, remaining
 from reflector.runtime.wiring import Context
 from reflector.store import forgetting
 from reflector.vcs.objects import Objects
