@@ -20,9 +20,10 @@ from reflector.runtime.wiring import Context, context
 from reflector.store import scheduling
 from reflector.store.locks import Lock
 from reflector.store.state import Connection
-from reflector.vcs.glance import count, main_at
+from reflector.vcs.glance import count
 from reflector.vcs.remote import Failure, Refused, Remote, push, remote, shown
 from reflector.vcs.scrub import Scrubbed
+from reflector.vcs.tip import main_commit
 
 PUSHER = (sys.executable, "-I", "-m", "reflector.runtime.push")
 """How a detached push is started; home and identity are added to it."""
@@ -75,7 +76,7 @@ def begin_when_behind(context: Context) -> None:
         known = mirrored(state.connection)
     if known.failure and context.ambient.clock.now() < instant(known.tried_at) + _AGAIN:
         return
-    if known.sha != main_at(context.agent.repo):
+    if known.sha != main_commit(context.agent.repo):
         begin(context)
 
 
@@ -104,7 +105,7 @@ def mirror(context: Context, seconds: float = SECONDS) -> Mirrored | None:
         known = _attempt(context, seconds)
     finally:
         lock.release()
-    if not known.failure and known.sha != main_at(context.agent.repo):
+    if not known.failure and known.sha != main_commit(context.agent.repo):
         return mirror(context, seconds)
     return known
 
@@ -114,7 +115,7 @@ def _attempt(context: Context, seconds: float) -> Mirrored:
     with context.state() as state:
         before = mirrored(state.connection)
     after = replace(before, tried_at=now, failure="", detail="", diverged=False)
-    commit = main_at(context.agent.repo)
+    commit = main_commit(context.agent.repo) or ""
     try:
         branch, refused = _pushed(context, commit, seconds)
     except ReflectorError as error:
@@ -130,6 +131,8 @@ def _attempt(context: Context, seconds: float) -> Mirrored:
 
 def _pushed(context: Context, commit: str, seconds: float) -> tuple[str, Refused | None]:
     """Push to main, and to this host's own branch where main has other commits."""
+    if not commit:  # git takes a push of nothing as the wish to delete what is there
+        raise GitError("The memory has no commit on main.")
     clock = context.ambient.clock
     until = clock.monotonic() + seconds
     to = remote(context.settings.text("push.remote"))
