@@ -19,6 +19,7 @@ from reflector.vcs.merge import Adopt, Files, Integrated, Integration
 from reflector.vcs.porcelain import Porcelain
 from reflector.vcs.port import Head
 from reflector.vcs.reads import Reads
+from reflector.vcs.whereabouts import trouble
 
 QUIET_SECONDS = 60
 _MANY = 10
@@ -133,10 +134,8 @@ def _look(context: Context, git: Porcelain, quiet: int) -> _Look:
 
 def _hindrance(git: Porcelain, head: Head, staged: tuple[str, ...]) -> str:
     """Say why nothing can be committed for a person now, "" if it can."""
-    if head.operation is not None:
-        return f"The memory repository is in the middle of a {head.operation}."
-    if head.branch != "main":
-        return f"The memory repository is on {head.branch or 'no branch'}, not on main."
+    if why := trouble(head.branch, head.operation):
+        return why
     if head.sha is None:
         raise GitError("The memory repository has no commit on main that can be read.")
     if (git.git_dir / "index.lock").exists():

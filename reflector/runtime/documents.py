@@ -14,6 +14,7 @@ from reflector.memory.document import parse
 from reflector.memory.tools import place, source
 from reflector.memory.tree import Tree, is_document, parse_path, tier
 from reflector.runtime.wiring import Context
+from reflector.vcs.port import MAIN
 from reflector.vcs.reads import Reads
 
 
@@ -48,7 +49,7 @@ def main_tree(context: Context) -> Iterator[tuple[str, Tree]]:
     """Open the memory as main has it: its revision and its tree."""
     context.require()
     with Reads(context.agent.repo) as reads:
-        revision = reads.resolve("refs/heads/main")
+        revision = reads.resolve(MAIN)
         if revision is None:
             raise GitError(f"The memory {context.agent.repo} has no commit on main.")
         yield revision, reads.tree(revision)

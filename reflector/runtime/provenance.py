@@ -19,13 +19,11 @@ from reflector.runtime.wiring import Context
 from reflector.store import provenance, reservations
 from reflector.store.provenance import Seen
 from reflector.vcs.blame import Origin, blame, touches
-from reflector.vcs.port import CommitInfo
+from reflector.vcs.port import MAIN, CommitInfo
 from reflector.vcs.reads import Reads
 from reflector.vcs.scrub import Scrubbed
 
 Writer = Literal["run", "person", "agent", "reflector"]
-MAIN = "refs/heads/main"
-
 _MOST = 1_000_000
 _TOLD = "Conversation"
 """The trailer of what an agent wrote through its tools, in the middle of a conversation."""

@@ -21,6 +21,7 @@ from reflector.store import scheduling
 from reflector.store.locks import Lock
 from reflector.store.state import Connection
 from reflector.vcs.glance import count
+from reflector.vcs.port import MAIN
 from reflector.vcs.remote import Failure, Refused, Remote, push, remote, shown
 from reflector.vcs.scrub import Scrubbed
 from reflector.vcs.tip import main_commit
@@ -178,7 +179,7 @@ def as_json(context: Context, connection: Connection) -> dict[str, Any]:
 
 def _ahead(context: Context, known: Mirrored) -> int | None:
     try:
-        return count(Scrubbed(context.environ), context.agent.repo, known.sha, "refs/heads/main")
+        return count(Scrubbed(context.environ), context.agent.repo, known.sha, MAIN)
     except GitError:  # the commit that was pushed is not in this history any more
         return None
 

@@ -32,6 +32,7 @@ from reflector.runtime.wiring import Context
 from reflector.vcs import merge
 from reflector.vcs.merge import Files, Integrated, Integration, Refused, Write
 from reflector.vcs.porcelain import Porcelain
+from reflector.vcs.port import MAIN
 from reflector.vcs.reads import Reads
 
 _TRIES = 5
@@ -129,7 +130,7 @@ def _once(
 def _plan(context: Context, change: Change, reason: str, writer: Writer) -> _Planned:
     """Work a change out and judge it; no object is written before it is accepted."""
     with Reads(context.agent.repo) as reads:
-        main = reads.resolve("refs/heads/main")
+        main = reads.resolve(MAIN)
         if main is None:
             raise GitError(f"The memory {context.agent.repo} has no commit on main.")
         before = reads.tree(main)

@@ -21,7 +21,8 @@ from reflector.runtime.wiring import Context
 from reflector.store import forgetting, reservations
 from reflector.store.locks import Lock
 from reflector.vcs.porcelain import Porcelain
-from reflector.vcs.replace import MAIN, Replacement
+from reflector.vcs.port import MAIN
+from reflector.vcs.replace import Replacement
 from reflector.vcs.scrub import Scrubbed
 
 _LOCK = "memory forget"

@@ -45,7 +45,7 @@ def _names(reads: Reads, commit: str, path: str) -> bool:
     if not path:
         return False
     tree: Tree = reads.tree(commit)
-    return tree.find(path) is not None or any(tree.paths_beside(f"{path}/x"))
+    return tree.holds(path)
 
 
 def out_of_reach(context: Context, needle: Needle, sources: list[str]) -> Iterator[str]:

@@ -20,12 +20,13 @@ from reflector.vcs import merge
 from reflector.vcs.merge import Integrated, Integration, Refused, Write
 from reflector.vcs.objects import Objects
 from reflector.vcs.porcelain import Porcelain
-from reflector.vcs.port import ref_name
+from reflector.vcs.port import MAIN, ref_name
 from reflector.vcs.prune import prune
 from reflector.vcs.reads import Reads
-from reflector.vcs.replace import MAIN, Replacement, catch_up, in_the_way, replace
+from reflector.vcs.replace import Replacement, catch_up, in_the_way, replace
 from reflector.vcs.rewrite import Rewriter
 from reflector.vcs.scrub import Scrubbed
+from reflector.vcs.whereabouts import trouble
 from reflector.vcs.worktree import BRANCHES
 
 KEPT = "refs/reflector/"
@@ -61,10 +62,11 @@ class Memory:
         """Return where main is; raise if the repository is not simply on it."""
         with Reads(self.git.repo) as reads:
             head = reads.head()
-        if head.operation is not None or head.branch != "main" or head.sha is None:
-            why = f"is in the middle of a {head.operation}" if head.operation else "is not on main"
+        why = trouble(head.branch, head.operation)
+        if why or head.sha is None:
             raise ParentDirtyError(
-                f"The memory repository {why}.", hint="Finish that first; nothing was changed."
+                why or "The memory repository has no commit on main.",
+                hint="Finish that first; nothing was changed.",
             )
         return head.sha
 
