@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from reflector.core.errors import GitError, ParentDirtyError, ReflectorError, RefMovedError
+from reflector.core.errors import GitError, ParentDirtyError, ReflectorError
 from reflector.memory.codes import shown
 from reflector.memory.finding import Finding
 from reflector.memory.tree import Tree, changes, is_document
 from reflector.runtime import block_cache
 from reflector.runtime.hand_edits import Edited, files_of, judge_edits, read_edits, with_edits
-from reflector.runtime.memory_lock import ADOPTED, memory_write
+from reflector.runtime.memory_lock import land, memory_write, on_top_of_main
 from reflector.runtime.reasons import subject
 from reflector.runtime.wiring import Context
-from reflector.vcs import merge
-from reflector.vcs.merge import Adopt, Files, Integrated, Integration
+from reflector.vcs.merge import Adopt, Files, Integrated
 from reflector.vcs.porcelain import Porcelain
 from reflector.vcs.port import Head
 from reflector.vcs.reads import Reads
@@ -23,7 +22,6 @@ from reflector.vcs.whereabouts import trouble
 
 QUIET_SECONDS = 60
 _MANY = 10
-_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,36 +75,17 @@ def commit(context: Context, reason: str = "") -> Adopted:
     context.require()
     chosen = subject(reason) if reason else ""
     with memory_write(context) as git:
-        for _ in range(_TRIES):
-            try:
-                done = _once(context, git, chosen, quiet=0)
-            except RefMovedError:
-                continue
-            block_cache.refresh(context)
-            return done
-    raise ParentDirtyError(
-        "The memory changes too often to write to it right now.", hint="Try again in a moment."
-    )
+        done = on_top_of_main(lambda: _once(context, git, chosen, quiet=0))
+        block_cache.refresh(context)
+    return done
 
 
 def _once(context: Context, git: Porcelain, reason: str, quiet: int) -> Adopted:
     found = _look(context, git, quiet)
     if not found.files:
         return Adopted(left=found.left)
-    run_id = context.ambient.run_id()
     line = reason or _summary(tuple(found.files))
-    done = merge.integrate(
-        git,
-        Integration(
-            Adopt(found.main, found.files),
-            f"{line}\n\n{ADOPTED}: {run_id}\nMemory-Writer: person\n",
-            context.ambient.clock.now(),
-            run_id,
-            context.ambient.token(),
-        ),
-        save_merge=lambda _sha: None,  # after a death in between git itself tells what landed
-        sleep=context.ambient.clock.sleep,
-    )
+    done = land(context, git, Adopt(found.main, found.files), line, "Memory-Writer: person")
     if isinstance(done, Integrated):
         return Adopted(done.sha, done.changed, found.left)
     raise _hindered(done.detail)
