@@ -98,13 +98,9 @@ def _learned(context: Context, entries: frozenset[str]) -> list[str]:
     """Return what commits say that they wrote down on the evidence of these entries alone."""
     with Reads(context.agent.repo) as reads:
         history = reads.log(reads.resolve(MAIN) or "", limit=_ALL)
-    items = (item for commit in history for item in parse(commit.message).updates)
-    quoted = (
-        item.text.partition(": ")[2].partition(" (from ")[0]
-        for item in items
-        if item.evidence and entries.issuperset(item.evidence)
-    )
-    return sorted({text for text in quoted if len(text) >= _SHORTEST_LESSON})
+    items = (each for commit in history for each in parse(commit.message).updates)
+    rested = (each.said for each in items if each.evidence and entries.issuperset(each.evidence))
+    return sorted({text for text in rested if len(text) >= _SHORTEST_LESSON})
 
 
 def _in_memory(context: Context, path: str) -> bool:
