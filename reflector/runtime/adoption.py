@@ -20,7 +20,7 @@ from reflector.vcs.port import Head
 from reflector.vcs.reads import Reads
 from reflector.vcs.whereabouts import trouble
 
-QUIET_SECONDS = 60
+_QUIET_SECONDS = 60
 _MANY = 10
 
 
@@ -61,7 +61,7 @@ def adopt(context: Context) -> Adopted:
 def adopt_held(context: Context, git: Porcelain) -> Adopted:
     """Do the same for a caller who holds the memory-write lock."""
     try:
-        return _once(context, git, reason="", quiet=QUIET_SECONDS)
+        return _once(context, git, reason="", quiet=_QUIET_SECONDS)
     except ReflectorError as error:
         return Adopted(hindrance=error.message)
 

@@ -45,7 +45,7 @@ class Shown:
 
 
 @contextmanager
-def main_tree(context: Context) -> Iterator[tuple[str, Tree]]:
+def _main_tree(context: Context) -> Iterator[tuple[str, Tree]]:
     """Open the memory as main has it: its revision and its tree."""
     context.require()
     with Reads(context.agent.repo) as reads:
@@ -58,7 +58,7 @@ def main_tree(context: Context) -> Iterator[tuple[str, Tree]]:
 def listed(context: Context, below: str = "") -> tuple[str, list[Listing]]:
     """Return the revision and its documents, sorted by path; `below` names a folder or a document."""
     wanted = parse_path(relative(context, below.rstrip("/"))) if below else ""
-    with main_tree(context) as (revision, tree):
+    with _main_tree(context) as (revision, tree):
         found = [
             _listing(leaf.path, tree.reader.content(leaf.oid))
             for leaf in tree.leaves()
@@ -74,7 +74,7 @@ def listed(context: Context, below: str = "") -> tuple[str, list[Listing]]:
 def shown(context: Context, path: str) -> Shown:
     """Return one file. A document whose header cannot be read is given as it is."""
     wanted = place(relative(context, path))
-    with main_tree(context) as (revision, tree):
+    with _main_tree(context) as (revision, tree):
         try:
             text = source(tree, wanted)
         except DocumentError:

@@ -26,7 +26,7 @@ from reflector.vcs.remote import Failure, Refused, Remote, push, remote, shown
 from reflector.vcs.scrub import Scrubbed
 from reflector.vcs.tip import main_commit
 
-PUSHER = (sys.executable, "-I", "-m", "reflector.runtime.push")
+_PUSHER = (sys.executable, "-I", "-m", "reflector.runtime.push")
 """How a detached push is started; home and identity are added to it."""
 
 SECONDS = 30.0
@@ -63,7 +63,7 @@ def begin(context: Context) -> None:
     """Start a push in the background if there is a mirror; a run never waits for it."""
     if enabled(context):
         try:
-            process = start(context, PUSHER, out=subprocess.DEVNULL)
+            process = start(context, _PUSHER, out=subprocess.DEVNULL)
         except OSError:
             return  # the next merge, or the daemon, tries again
         process.returncode = 0  # it lives on without us
