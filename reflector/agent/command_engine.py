@@ -239,7 +239,7 @@ class _Run:
         return self._finish("nothing_to_record")
 
 
-def _last(text: str, lines: int = 3) -> str:
-    """Return the last lines of a text, on one line."""
+def _last(text: str) -> str:
+    """Return the last three lines of a text, on one line."""
     kept = [line.strip() for line in text.splitlines() if line.strip()]
-    return " | ".join(kept[-lines:])
+    return " | ".join(kept[-3:])

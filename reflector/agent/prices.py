@@ -28,7 +28,7 @@ class Price:
         return self.read * 1.25
 
 
-PRICES: Final[dict[str, Price]] = {
+_PRICES: Final[dict[str, Price]] = {
     "claude-opus-4-5": Price(5, 25),
     "claude-sonnet-4-5": Price(3, 15),
     "claude-haiku-4-5": Price(1, 5),
@@ -53,7 +53,7 @@ class Tokens:
 
 def cost(model: str, tokens: Tokens) -> float | None:
     """Return what a request cost in dollars, None when the price is not known."""
-    price = next((each for name, each in PRICES.items() if model.startswith(name)), None)
+    price = next((each for name, each in _PRICES.items() if model.startswith(name)), None)
     if price is None:
         return None
     parts = (

@@ -14,7 +14,7 @@ from reflector.agent.engine import Route
 from reflector.core.ambient import Ambient
 from reflector.core.errors import ReflectorError
 
-TRIES = 4
+_TRIES = 4
 _FIRST_WAIT = 1.0
 _LONGEST_WAIT = 60.0
 _CONNECT_SECONDS = 10.0
@@ -62,12 +62,12 @@ class Wire:
 
     def ask(self, model: str, request: Mapping[str, Any]) -> Message:
         """Send one request and return the whole answer. Raises ProviderError."""
-        for attempt in range(TRIES):
+        for attempt in range(_TRIES):
             try:
                 return self._streamed(model, request)
             except (anthropic.AnthropicError, ProviderError, TypeError, ValueError) as error:
-                fault = fault_of(error)
-                if fault.reason != "overloaded" or attempt == TRIES - 1:
+                fault = _fault_of(error)
+                if fault.reason != "overloaded" or attempt == _TRIES - 1:
                     raise fault from error
                 self._ambient.clock.sleep(self._wait(attempt, error))
         raise AssertionError
@@ -95,7 +95,7 @@ class Wire:
         return min(wait * (0.75 + chance / 2), _LONGEST_WAIT)
 
 
-def fault_of(error: Exception) -> ProviderError:
+def _fault_of(error: Exception) -> ProviderError:
     """Name an error of the library in the closed vocabulary of runs."""
     if isinstance(error, ProviderError):
         return error

@@ -7,8 +7,6 @@ from collections import Counter
 
 from reflector.core.errors import UsageError
 
-NO_REVISION = "none"
-
 _IDENTITY = r"[a-z0-9][a-z0-9-]{0,63}"
 _REVISION = r"(?:[0-9a-f]{12}|none)"
 # Some JSON writers escape the angle brackets.
@@ -47,11 +45,6 @@ def opening(identity: str, revision: str) -> str:
 def closing(identity: str) -> str:
     """Return the comment that closes a block."""
     return f"<!-- reflector:end identity={identity} -->"
-
-
-def wrap(identity: str, revision: str, body: str) -> str:
-    """Put a body between the comments. The body must have been escaped where it quotes anyone."""
-    return f"{opening(identity, revision)}\n{body}\n{closing(identity)}"
 
 
 def strip(text: str, *, typed: bool) -> str:

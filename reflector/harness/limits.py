@@ -16,7 +16,7 @@ class Takes:
 
 # Claude Code counts 10 000 characters, Codex 2 500 tokens of its own estimate: both lie a little
 # lower here, because another estimate and what a harness adds must fit as well.
-TAKES: Mapping[str, Takes] = {
+_TAKES: Mapping[str, Takes] = {
     "claude-code": Takes(tokens=9_900, chars=9_900),
     "codex": Takes(tokens=2_400, chars=9_600),
 }
@@ -25,5 +25,5 @@ TAKES: Mapping[str, Takes] = {
 def least() -> Takes:
     """Return what every harness takes: a cached block is printed by all of them."""
     return Takes(
-        min(each.tokens for each in TAKES.values()), min(each.chars for each in TAKES.values())
+        min(each.tokens for each in _TAKES.values()), min(each.chars for each in _TAKES.values())
     )

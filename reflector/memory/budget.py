@@ -46,10 +46,6 @@ class Limits:
         """Return the cost of that many tokens of plain text."""
         return tokens * self.total // self.tokens
 
-    def tokens_of(self, cost: int) -> int:
-        """Return the tokens that a cost stands for."""
-        return cost * self.tokens // self.total
-
 
 @dataclass(frozen=True, slots=True)
 class Claim:

@@ -61,6 +61,11 @@ class Update:
     path: str = ""
     reason: Reason = ""
 
+    @property
+    def said(self) -> str:
+        """Return what it says about its path, without the conversation that it comes from."""
+        return self.text.partition(": ")[2].partition(" (from ")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class CommitMessage:

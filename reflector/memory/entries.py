@@ -73,7 +73,7 @@ def parts_of(view: MemoryView) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
     )
 
 
-def folder_of(path: str) -> str:
+def _folder_of(path: str) -> str:
     """Return the folder of a path with its slash, "" on top."""
     return path[: path.rfind("/") + 1]
 
@@ -94,7 +94,7 @@ def folder_line(folder: str, *, nested: bool) -> tuple[str, ...]:
 
 def _order(one: Shown) -> tuple[int, str, str]:
     first = FIRST.index(one.path) if one.path in FIRST else len(FIRST)
-    folder = folder_of(one.path)
+    folder = _folder_of(one.path)
     return first, "" if folder == "system/" else folder, one.path
 
 
@@ -107,7 +107,7 @@ def _document(one: Shown, *, within: bool) -> Entry:
         facts.append(f"<description>{_short(description)}</description>")
     if not within:
         return Entry(path, tuple(facts), body)
-    folder = folder_of(one.path)
+    folder = _folder_of(one.path)
     inside = "" if folder == "system/" else folder
     return Entry(path, ("<document>", *facts), body, ("</document>",), inside)
 
@@ -123,7 +123,7 @@ class _Line:
 
 
 def _named(one: Named) -> _Line:
-    folder = folder_of(one.path)
+    folder = _folder_of(one.path)
     return _Line(one.path, one.path[len(folder) :], one.description, folder)
 
 

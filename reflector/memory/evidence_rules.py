@@ -20,7 +20,7 @@ from reflector.memory.finding import Finding
 from reflector.memory.tree import EXECUTABLE, Change, companion, tier
 
 SELF_AWARE = "system/self-aware.md"
-OBSERVATIONS = "reference/self/observations.md"
+_OBSERVATIONS = "reference/self/observations.md"
 
 
 def system_lines(edit: Edit) -> Iterator[Finding]:
@@ -41,7 +41,7 @@ def observations(edit: Edit) -> Iterator[Finding]:
     for change in edit.changes if edit.by_run else ():
         if change.path != SELF_AWARE or _covered(edit, SELF_AWARE):
             continue
-        raw = edit.before.read(OBSERVATIONS) if edit.before else None
+        raw = edit.before.read(_OBSERVATIONS) if edit.before else None
         known = {line.strip() for line in lines(raw or b"")}
         for number, line in edit.added(change):
             if line.strip() and line.strip() not in known:

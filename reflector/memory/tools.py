@@ -47,7 +47,7 @@ def place(text: str) -> str:
 def create(tree: Tree, path: str, text: str, description: str = "") -> Contents:
     """Make a file. A text without a header gets one with the description."""
     path = place(path)
-    if tree.find(path) is not None or _below(tree, path):
+    if tree.holds(path):
         raise _bad(path, "path_taken", "There is something already.", "Change it, or take a name.")
     text = _ended(text)
     if not is_document(path):
@@ -107,7 +107,7 @@ def rename(tree: Tree, old: str, to: str) -> Contents:
     else:
         moves = {meant[0]: place(to)}
     for target in moves.values():
-        if tree.find(target) is not None or _below(tree, target):
+        if tree.holds(target):
             raise _bad(target, "path_taken", "There is something already.", "Take another name.")
     contents: Contents = {}
     for path, target in moves.items():

@@ -116,6 +116,10 @@ class Tree:
         leaf = self.find(path)
         return self.reader.content(leaf.oid) if leaf and leaf.regular else None
 
+    def holds(self, path: str) -> bool:
+        """Tell whether there is a file or a folder at a path."""
+        return self.find(path) is not None or bool(self._folder(path))
+
     def folders(self, path: str) -> dict[str, Tree]:
         """Return the folders in a folder by name, each a tree of its own: its paths begin there."""
         inside = (one for one in self._folder(path) if one.mode == FOLDER)

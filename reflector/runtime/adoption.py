@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from reflector.core.errors import GitError, ParentDirtyError, ReflectorError, RefMovedError
+from reflector.core.errors import GitError, ParentDirtyError, ReflectorError
 from reflector.memory.codes import shown
 from reflector.memory.finding import Finding
 from reflector.memory.tree import Tree, changes, is_document
 from reflector.runtime import block_cache
 from reflector.runtime.hand_edits import Edited, files_of, judge_edits, read_edits, with_edits
-from reflector.runtime.memory_lock import ADOPTED, memory_write
+from reflector.runtime.memory_lock import land, memory_write, on_top_of_main
 from reflector.runtime.reasons import subject
 from reflector.runtime.wiring import Context
-from reflector.vcs import merge
-from reflector.vcs.merge import Adopt, Files, Integrated, Integration
+from reflector.vcs.merge import Adopt, Files, Integrated
 from reflector.vcs.porcelain import Porcelain
 from reflector.vcs.port import Head
 from reflector.vcs.reads import Reads
+from reflector.vcs.whereabouts import trouble
 
-QUIET_SECONDS = 60
+_QUIET_SECONDS = 60
 _MANY = 10
-_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def adopt(context: Context) -> Adopted:
 def adopt_held(context: Context, git: Porcelain) -> Adopted:
     """Do the same for a caller who holds the memory-write lock."""
     try:
-        return _once(context, git, reason="", quiet=QUIET_SECONDS)
+        return _once(context, git, reason="", quiet=_QUIET_SECONDS)
     except ReflectorError as error:
         return Adopted(hindrance=error.message)
 
@@ -76,36 +75,17 @@ def commit(context: Context, reason: str = "") -> Adopted:
     context.require()
     chosen = subject(reason) if reason else ""
     with memory_write(context) as git:
-        for _ in range(_TRIES):
-            try:
-                done = _once(context, git, chosen, quiet=0)
-            except RefMovedError:
-                continue
-            block_cache.refresh(context)
-            return done
-    raise ParentDirtyError(
-        "The memory changes too often to write to it right now.", hint="Try again in a moment."
-    )
+        done = on_top_of_main(lambda: _once(context, git, chosen, quiet=0))
+        block_cache.refresh(context)
+    return done
 
 
 def _once(context: Context, git: Porcelain, reason: str, quiet: int) -> Adopted:
     found = _look(context, git, quiet)
     if not found.files:
         return Adopted(left=found.left)
-    run_id = context.ambient.run_id()
     line = reason or _summary(tuple(found.files))
-    done = merge.integrate(
-        git,
-        Integration(
-            Adopt(found.main, found.files),
-            f"{line}\n\n{ADOPTED}: {run_id}\nMemory-Writer: person\n",
-            context.ambient.clock.now(),
-            run_id,
-            context.ambient.token(),
-        ),
-        save_merge=lambda _sha: None,  # after a death in between git itself tells what landed
-        sleep=context.ambient.clock.sleep,
-    )
+    done = land(context, git, Adopt(found.main, found.files), line, "Memory-Writer: person")
     if isinstance(done, Integrated):
         return Adopted(done.sha, done.changed, found.left)
     raise _hindered(done.detail)
@@ -133,10 +113,8 @@ def _look(context: Context, git: Porcelain, quiet: int) -> _Look:
 
 def _hindrance(git: Porcelain, head: Head, staged: tuple[str, ...]) -> str:
     """Say why nothing can be committed for a person now, "" if it can."""
-    if head.operation is not None:
-        return f"The memory repository is in the middle of a {head.operation}."
-    if head.branch != "main":
-        return f"The memory repository is on {head.branch or 'no branch'}, not on main."
+    if why := trouble(head.branch, head.operation):
+        return why
     if head.sha is None:
         raise GitError("The memory repository has no commit on main that can be read.")
     if (git.git_dir / "index.lock").exists():

@@ -13,6 +13,7 @@ from reflector.store.disk import make_folder, on_disk
 from reflector.store.locks import held
 from reflector.vcs import porcelain
 from reflector.vcs.porcelain import Porcelain, git_version
+from reflector.vcs.port import MAIN
 from reflector.vcs.reads import Reads
 from reflector.vcs.scrub import Scrubbed
 
@@ -87,7 +88,7 @@ def _head(repo: Path) -> str:
             path=str(repo),
         )
     with Reads(repo) as reads:
-        head = reads.resolve("refs/heads/main")
+        head = reads.resolve(MAIN)
     if head is None:
         raise HomeError(
             f"The repository {repo} has no commit on main that can be read.",

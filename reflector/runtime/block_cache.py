@@ -17,7 +17,7 @@ from reflector.runtime.wiring import Context
 from reflector.store.disk import make_folder, write_atomic
 from reflector.store.short_memory import project_root
 
-FORMAT = "reflector-block 2"
+_FORMAT = "reflector-block 2"
 _AGAIN = 4
 _MOST = 32
 _LONGEST_NAME = 200
@@ -71,7 +71,7 @@ def save(
     The form is what `surface/hook.py` reads: lines of a word and the rest, an empty line, the text.
     """
     begin, end = (len(_encoded(block.text[:at])) for at in block.volatile)
-    lines = [FORMAT, f"main {revision}", *stamps, f"volatile {begin} {end}"]
+    lines = [_FORMAT, f"main {revision}", *stamps, f"volatile {begin} {end}"]
     if start is not None:
         lines.insert(1, f"cwd {start}")
     if (start is not None and not _may_be_named(str(start))) or _by_environment(context):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from reflector.memory.edit import Scope, compare
 from reflector.memory.undone_rules import added_prose
 from reflector.runtime.wiring import Context
+from reflector.vcs.port import MAIN
 from reflector.vcs.reads import Reads
 
 Lines = dict[str, tuple[str, ...]]
@@ -24,7 +25,7 @@ def brought(context: Context, old: str, new: str) -> Lines:
 
 def brought_in_vain(context: Context, base: str, tip: str) -> Lines:
     """Return the prose that a tip would bring and that main has not got from elsewhere."""
-    missing = brought(context, "refs/heads/main", tip)
+    missing = brought(context, MAIN, tip)
     return {
         path: left
         for path, lines in brought(context, base, tip).items()

@@ -14,6 +14,7 @@ from reflector.memory.document import parse
 from reflector.memory.tools import place, source
 from reflector.memory.tree import Tree, is_document, parse_path, tier
 from reflector.runtime.wiring import Context
+from reflector.vcs.port import MAIN
 from reflector.vcs.reads import Reads
 
 
@@ -44,11 +45,11 @@ class Shown:
 
 
 @contextmanager
-def main_tree(context: Context) -> Iterator[tuple[str, Tree]]:
+def _main_tree(context: Context) -> Iterator[tuple[str, Tree]]:
     """Open the memory as main has it: its revision and its tree."""
     context.require()
     with Reads(context.agent.repo) as reads:
-        revision = reads.resolve("refs/heads/main")
+        revision = reads.resolve(MAIN)
         if revision is None:
             raise GitError(f"The memory {context.agent.repo} has no commit on main.")
         yield revision, reads.tree(revision)
@@ -57,7 +58,7 @@ def main_tree(context: Context) -> Iterator[tuple[str, Tree]]:
 def listed(context: Context, below: str = "") -> tuple[str, list[Listing]]:
     """Return the revision and its documents, sorted by path; `below` names a folder or a document."""
     wanted = parse_path(relative(context, below.rstrip("/"))) if below else ""
-    with main_tree(context) as (revision, tree):
+    with _main_tree(context) as (revision, tree):
         found = [
             _listing(leaf.path, tree.reader.content(leaf.oid))
             for leaf in tree.leaves()
@@ -73,7 +74,7 @@ def listed(context: Context, below: str = "") -> tuple[str, list[Listing]]:
 def shown(context: Context, path: str) -> Shown:
     """Return one file. A document whose header cannot be read is given as it is."""
     wanted = place(relative(context, path))
-    with main_tree(context) as (revision, tree):
+    with _main_tree(context) as (revision, tree):
         try:
             text = source(tree, wanted)
         except DocumentError:

@@ -17,7 +17,7 @@ from reflector.runtime.scheduling import Scheduler
 from reflector.runtime.watch import Watch
 from reflector.runtime.wiring import Context
 
-SLOT_OF_DREAMS = SLOT["dream"]
+_SLOT = SLOT["dream"]
 
 
 def dream(
@@ -36,12 +36,12 @@ def dream(
     context.require()
     if target:
         _must_be_document(target)
-    with bench_for(context, SLOT_OF_DREAMS, watch, child) as bench:
+    with bench_for(context, _SLOT, watch, child) as bench:
         if bench is None:
             raise BusyError(
                 "Another run is active in this memory.", hint="Dream again when it has ended."
             )
-        recover(bench, SLOT_OF_DREAMS)
+        recover(bench, _SLOT)
         before = list(reserved_before(bench))
         event = Manual("cli", pipeline="dream", target=target, over_budget=over_budget)
         decision = Scheduler(context, bench.state).handle(event)

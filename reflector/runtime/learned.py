@@ -22,6 +22,10 @@ class Changed:
     path: str
     change: ChangeKind
 
+    def as_json(self) -> dict[str, str]:
+        """Return the machine form."""
+        return {"path": self.path, "change": self.change}
+
 
 @dataclass(frozen=True, slots=True)
 class Learned:
@@ -32,7 +36,6 @@ class Learned:
     """
 
     runs: tuple[Run, ...] = ()
-
     changes: tuple[Changed, ...] = ()
     added: dict[str, tuple[str, ...]] = field(default_factory=dict)
     report: str = ""

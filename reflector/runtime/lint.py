@@ -96,7 +96,7 @@ def _place(repo: Path, typed: str, trees: Sequence[Tree]) -> str:
     if plain == ".":
         return plain
     for place in (plain, f"{plain}.md"):
-        if any(tree.find(place) or tree.paths_beside(f"{place}/.") for tree in trees):
+        if any(tree.holds(place) for tree in trees):
             return place
     raise NotFoundError(
         f"There is nothing at {readable(typed)} in the memory.",

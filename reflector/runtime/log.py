@@ -23,7 +23,6 @@ ROUTE_PARKED = "route.parked"
 SUPERVISOR_STARTED = "supervisor.started"
 SUPERVISOR_ENDED = "supervisor.ended"
 OWNER_KILLED = "owner.killed"
-SPOOL_DRAINED = "spool.drained"
 CLEANUP_FAILED = "cleanup.failed"
 LEFTOVER_REMOVED = "leftover.removed"
 

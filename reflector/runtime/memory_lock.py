@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
+from reflector.core.errors import ParentDirtyError, RefMovedError
 from reflector.runtime.trouble import named
 from reflector.runtime.wiring import Context
 from reflector.store.disk import unusable
 from reflector.store.locks import held
 from reflector.vcs import index_lock, merge
-from reflector.vcs.merge import Adopt, Change, Integration, Undo
+from reflector.vcs.merge import Adopt, Change, Integrated, Integration, Refused, Undo, Write
 from reflector.vcs.porcelain import Porcelain
 from reflector.vcs.reads import Reads
 from reflector.vcs.scrub import Scrubbed
 
-WRITTEN = "Reflector-Write"
-ADOPTED = "Reflector-Adopt"
+_WRITTEN = "Reflector-Write"
+_ADOPTED = "Reflector-Adopt"
 """The trailers that name a change which no run made; the id is made like a run's."""
 
 _SIGNED = re.compile(rb"reflector (\S+) (\S+)\n")
+_TRIES = 5
+
+_Done = TypeVar("_Done")
 
 
 @contextmanager
@@ -34,6 +39,36 @@ def memory_write(context: Context) -> Iterator[Porcelain]:
         git = Porcelain(Scrubbed(context.environ), context.agent.repo)
         _mend(context, git)
         yield git
+
+
+def land(
+    context: Context, git: Porcelain, change: Write | Adopt, subject: str, *trailers: str
+) -> Integrated | Refused:
+    """Commit a change that no run made. Raises RefMovedError when main has left its base."""
+    ambient = context.ambient
+    run_id, name = ambient.run_id(), _ADOPTED if isinstance(change, Adopt) else _WRITTEN
+    message = "\n".join((subject, "", f"{name}: {run_id}", *trailers, ""))
+    return merge.integrate(
+        git,
+        Integration(change, message, ambient.clock.now(), run_id, ambient.token()),
+        save_merge=lambda _sha: None,  # after a death in between git itself tells what landed
+        sleep=ambient.clock.sleep,
+    )
+
+
+def on_top_of_main(attempt: Callable[[], _Done]) -> _Done:
+    """Return what an attempt comes to, made again when a person commits at that very moment.
+
+    Raises ParentDirtyError when they do so every time.
+    """
+    for _ in range(_TRIES):
+        try:
+            return attempt()
+        except RefMovedError:
+            continue
+    raise ParentDirtyError(
+        "The memory changes too often to write to it right now.", hint="Try again in a moment."
+    )
 
 
 def _mend(context: Context, git: Porcelain) -> None:
@@ -61,7 +96,7 @@ def _mend(context: Context, git: Porcelain) -> None:
 def _change(message: str, run_id: str) -> Change | None:
     """Tell from a commit's trailers how its files come to their places; None if it is not ours."""
     lines = message.splitlines()
-    if f"{ADOPTED}: {run_id}" in lines:
+    if f"{_ADOPTED}: {run_id}" in lines:
         return Adopt("", {})
-    ours = ("Reflector-Run", "Reflector-Undo", WRITTEN)
+    ours = ("Reflector-Run", "Reflector-Undo", _WRITTEN)
     return Undo("") if any(f"{name}: {run_id}" in lines for name in ours) else None

@@ -10,13 +10,13 @@ from reflector.store import reservations
 from reflector.store.reservations import Owned
 from reflector.store.state import State
 
-LATE = timedelta(minutes=10)
+_LATE = timedelta(minutes=10)
 """So long past its deadline, and without a sign of life, an owner counts as stuck."""
 
 
 def is_late(began: datetime, seen: datetime, now: datetime, minutes: int) -> bool:
     """Tell whether an owner is past its run's deadline of so many minutes, and silent."""
-    return now - began > timedelta(minutes=minutes) + LATE and now - seen > LATE
+    return now - began > timedelta(minutes=minutes) + _LATE and now - seen > _LATE
 
 
 def late_owner(context: Context, state: State, slot: str) -> Owned | None:

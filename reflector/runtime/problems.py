@@ -10,7 +10,8 @@ from reflector.core.ambient import instant, stamp
 from reflector.core.errors import PausesError
 from reflector.core.park import Parked, Unreadable
 from reflector.core.run import Run
-from reflector.runtime import forget_intent, pauses, push
+from reflector.runtime import pauses, push
+from reflector.runtime.forgetting import intent
 from reflector.runtime.overdue import late_owner
 from reflector.runtime.sandbox_probe import Outlook
 from reflector.runtime.wiring import Context
@@ -117,7 +118,7 @@ def _degraded(path: str, why: str) -> Problem:
 
 
 def _forgetting(context: Context) -> list[Problem]:
-    if not forget_intent.place(context.agent).exists():
+    if not intent.place(context.agent).exists():
         return []
     return [
         Problem(

@@ -19,13 +19,11 @@ from reflector.runtime.wiring import Context
 from reflector.store import provenance, reservations
 from reflector.store.provenance import Seen
 from reflector.vcs.blame import Origin, blame, touches
-from reflector.vcs.port import CommitInfo
+from reflector.vcs.port import MAIN, CommitInfo
 from reflector.vcs.reads import Reads
 from reflector.vcs.scrub import Scrubbed
 
 Writer = Literal["run", "person", "agent", "reflector"]
-MAIN = "refs/heads/main"
-
 _MOST = 1_000_000
 _TOLD = "Conversation"
 """The trailer of what an agent wrote through its tools, in the middle of a conversation."""
@@ -199,12 +197,7 @@ def _cited(signed: Signed, line: str) -> tuple[str, ...]:
     """Return the entries named by the items about this document: those that quote the line first."""
     items = [each for each in parse(signed.commit.message).updates if each.path == signed.path]
     plain = line.strip().removeprefix("- ")
-
-    def quotes(text: str) -> bool:
-        said = text.partition(": ")[2].partition(" (from ")[0]
-        return bool(said) and said in plain
-
-    exact = [each for each in items if quotes(each.text)]
+    exact = [each for each in items if each.said and each.said in plain]
     return tuple(dict.fromkeys(mark for each in exact or items for mark in each.evidence))
 
 
@@ -240,12 +233,12 @@ def why_json(found: Why) -> dict[str, object]:
         "trigger": found.trigger,
         "engine": found.engine,
         "conversations": list(found.conversations),
-        "entries": [word_json(each) for each in found.words],
+        "entries": [_word_json(each) for each in found.words],
         "missing_entries": list(found.missing),
     }
 
 
-def word_json(word: Word) -> dict[str, object]:
+def _word_json(word: Word) -> dict[str, object]:
     """Return the machine form of one entry."""
     one = word.entry
     return {

@@ -20,11 +20,13 @@ from reflector.runtime.wiring import Context, context
 from reflector.store import scheduling
 from reflector.store.locks import Lock
 from reflector.store.state import Connection
-from reflector.vcs.glance import count, main_at
+from reflector.vcs.glance import count
+from reflector.vcs.port import MAIN
 from reflector.vcs.remote import Failure, Refused, Remote, push, remote, shown
 from reflector.vcs.scrub import Scrubbed
+from reflector.vcs.tip import main_commit
 
-PUSHER = (sys.executable, "-I", "-m", "reflector.runtime.push")
+_PUSHER = (sys.executable, "-I", "-m", "reflector.runtime.push")
 """How a detached push is started; home and identity are added to it."""
 
 SECONDS = 30.0
@@ -61,7 +63,7 @@ def begin(context: Context) -> None:
     """Start a push in the background if there is a mirror; a run never waits for it."""
     if enabled(context):
         try:
-            process = start(context, PUSHER, out=subprocess.DEVNULL)
+            process = start(context, _PUSHER, out=subprocess.DEVNULL)
         except OSError:
             return  # the next merge, or the daemon, tries again
         process.returncode = 0  # it lives on without us
@@ -75,7 +77,7 @@ def begin_when_behind(context: Context) -> None:
         known = mirrored(state.connection)
     if known.failure and context.ambient.clock.now() < instant(known.tried_at) + _AGAIN:
         return
-    if known.sha != main_at(context.agent.repo):
+    if known.sha != main_commit(context.agent.repo):
         begin(context)
 
 
@@ -104,7 +106,7 @@ def mirror(context: Context, seconds: float = SECONDS) -> Mirrored | None:
         known = _attempt(context, seconds)
     finally:
         lock.release()
-    if not known.failure and known.sha != main_at(context.agent.repo):
+    if not known.failure and known.sha != main_commit(context.agent.repo):
         return mirror(context, seconds)
     return known
 
@@ -114,7 +116,7 @@ def _attempt(context: Context, seconds: float) -> Mirrored:
     with context.state() as state:
         before = mirrored(state.connection)
     after = replace(before, tried_at=now, failure="", detail="", diverged=False)
-    commit = main_at(context.agent.repo)
+    commit = main_commit(context.agent.repo) or ""
     try:
         branch, refused = _pushed(context, commit, seconds)
     except ReflectorError as error:
@@ -130,6 +132,8 @@ def _attempt(context: Context, seconds: float) -> Mirrored:
 
 def _pushed(context: Context, commit: str, seconds: float) -> tuple[str, Refused | None]:
     """Push to main, and to this host's own branch where main has other commits."""
+    if not commit:  # git takes a push of nothing as the wish to delete what is there
+        raise GitError("The memory has no commit on main.")
     clock = context.ambient.clock
     until = clock.monotonic() + seconds
     to = remote(context.settings.text("push.remote"))
@@ -175,7 +179,7 @@ def as_json(context: Context, connection: Connection) -> dict[str, Any]:
 
 def _ahead(context: Context, known: Mirrored) -> int | None:
     try:
-        return count(Scrubbed(context.environ), context.agent.repo, known.sha, "refs/heads/main")
+        return count(Scrubbed(context.environ), context.agent.repo, known.sha, MAIN)
     except GitError:  # the commit that was pushed is not in this history any more
         return None
 

@@ -15,6 +15,7 @@ from reflector.runtime.supervisor import read_result, resume
 from reflector.store import aftermath, reservations, reviews
 from reflector.store.disk import on_disk
 from reflector.vcs import worktree
+from reflector.vcs.port import MAIN
 from reflector.vcs.reads import Reads
 from reflector.vcs.worktree import Worktree
 
@@ -81,7 +82,7 @@ def _died(bench: Bench, run: Run) -> int:
 def _given_up(bench: Bench, run: Run, died: int) -> Settlement:
     """End a run that nobody survives. Git is only looked at: whatever more was done killed them."""
     with Reads(bench.context.agent.repo) as reads:
-        main = reads.resolve("refs/heads/main")
+        main = reads.resolve(MAIN)
         landed = bool(run.tip and main) and reads.is_ancestor(run.tip or "", main or "")
     if landed and run.phase is Phase.INTEGRATING:
         return Settlement(Outcome.MERGED, tip=run.tip, merge_commit=run.merge_commit)

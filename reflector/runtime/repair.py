@@ -16,6 +16,7 @@ from reflector.runtime.sweep import sweep
 from reflector.runtime.undo import remember_undone
 from reflector.runtime.wiring import Context
 from reflector.store import journal, rescue, scheduling
+from reflector.vcs.port import MAIN
 from reflector.vcs.reads import Reads
 
 _SNAPSHOT = re.compile(r"Snapshot: (\S+) (\S+?)\.\.(\S+)\Z")
@@ -70,7 +71,7 @@ def _database(context: Context) -> Iterator[str]:
 def _cursors(context: Context) -> Iterator[str]:
     """Set each cursor behind the last entry that a merge on main says was read."""
     with Reads(context.agent.repo) as reads:
-        head = reads.resolve("refs/heads/main")
+        head = reads.resolve(MAIN)
         merges = reads.log(head, limit=_ALL) if head else ()
         read = [
             match

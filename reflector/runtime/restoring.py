@@ -15,9 +15,8 @@ from reflector.runtime.documents import relative
 from reflector.runtime.wiring import Context
 from reflector.runtime.writing import Written, write
 from reflector.store import forgetting, reservations
+from reflector.vcs.port import MAIN
 from reflector.vcs.reads import Reads
-
-MAIN = "refs/heads/main"
 
 _RUN = re.compile(r"\d{8}T\d{0,6}(?:-[0-9a-f]{0,8})?\Z")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z")

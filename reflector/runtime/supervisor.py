@@ -28,7 +28,7 @@ from reflector.runtime.waiting import BY_SETTING
 from reflector.store import reservations
 from reflector.store.state import State
 from reflector.vcs import administration, worktree
-from reflector.vcs.port import Administration
+from reflector.vcs.port import MAIN, Administration
 from reflector.vcs.reads import Reads
 from reflector.vcs.whereabouts import trouble
 from reflector.vcs.worktree import Missing, Worktree
@@ -347,7 +347,7 @@ def _is_of_another(state: State, own: str, ref: str, now: str | None) -> bool:
 
 def _went_back(repo: Path, before: Administration, after: Administration) -> bool:
     """Tell whether main was reset to an older commit: integration refuses then, and says why."""
-    old, new = (each.facts.get(f"ref:{administration.MAIN}", "") for each in (before, after))
+    old, new = (each.facts.get(f"ref:{MAIN}", "") for each in (before, after))
     if not old or not new or new.startswith("->"):
         return False
     with Reads(repo) as reads:

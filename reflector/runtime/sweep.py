@@ -22,6 +22,7 @@ from reflector.runtime.wiring import Context
 from reflector.store import reservations, scheduling
 from reflector.store.state import State
 from reflector.vcs.porcelain import Porcelain
+from reflector.vcs.port import MAIN
 from reflector.vcs.reads import Reads
 from reflector.vcs.worktree import BRANCHES, Worktree
 
@@ -155,7 +156,7 @@ def _ref(broom: _Broom, each: Leftover) -> str:
 def _stray_ref(broom: _Broom, each: Leftover) -> str:
     """Drop a ref that its run no longer names if its tip is in main, else let the run name it."""
     with Reads(broom.context.agent.repo) as reads:
-        tip, main = reads.resolve(each.target), reads.resolve("refs/heads/main")
+        tip, main = reads.resolve(each.target), reads.resolve(MAIN)
         merged = tip is None or (main is not None and reads.is_ancestor(tip, main))
     if not merged:
         reservations.name_kept(broom.state, each.run, each.target)
@@ -203,7 +204,7 @@ def _keep(broom: _Broom, branch: str, run_id: str) -> str:
     """Keep a tip that is not in main before its branch goes; return the ref, "" if none."""
     with Reads(broom.context.agent.repo) as reads:
         tip = reads.resolve(f"refs/heads/{branch}")
-        main = reads.resolve("refs/heads/main")
+        main = reads.resolve(MAIN)
         if not tip or (main and reads.is_ancestor(tip, main)):
             return ""
         refs = [f"{KEPT}{kind}/{run_id}" for kind in ("backup", "kept", "review")]

@@ -16,7 +16,7 @@ from reflector.store import forgetting, reservations, unwanted
 from reflector.store.state import State
 from reflector.vcs import merge
 from reflector.vcs.merge import Integrated, Integration, Refused, Undo
-from reflector.vcs.port import CommitInfo, trailers
+from reflector.vcs.port import MAIN, CommitInfo, trailers
 from reflector.vcs.reads import Reads
 
 _TRAILER = "Reflector-Undo"
@@ -83,7 +83,7 @@ def remember_undone(context: Context) -> int:
     For a ledger that was lost: git alone tells. What was reverted with plain git is no undo.
     """
     with Reads(context.agent.repo) as reads:
-        head = reads.resolve("refs/heads/main")
+        head = reads.resolve(MAIN)
         history = reads.log(head, limit=_ALL) if head else ()
     merges = {run: commit.sha for commit in history for run in _named(commit, "Reflector-Run")}
     undone = [(run, commit.at) for commit in reversed(history) for run in _named(commit, _TRAILER)]
@@ -126,7 +126,7 @@ def _job(context: Context, run: Run, merge_commit: str) -> Integration:
 
 def _refuse_twice(context: Context, run: Run) -> None:
     with Reads(context.agent.repo) as reads:
-        head = reads.resolve("refs/heads/main")
+        head = reads.resolve(MAIN)
         if head is None:
             return
         for commit in reads.log(head, since=run.merge_commit, limit=100_000):

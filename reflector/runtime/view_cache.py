@@ -16,6 +16,7 @@ from reflector.memory.tree import Leaf, Tree, changes, is_document
 from reflector.memory.view import Fact, fact
 from reflector.runtime.wiring import Context
 from reflector.store.disk import make_folder, read_regular, write_atomic
+from reflector.vcs.port import MAIN
 from reflector.vcs.tip import main_commit
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _fact(tree: Tree, leaf: Leaf | None) -> Fact | None:
 
 
 def _read(context: Context, reads: Reads, kept: Viewed | None) -> Viewed:
-    commit = reads.resolve("refs/heads/main")
+    commit = reads.resolve(MAIN)
     if commit is None:
         raise GitError(f"The memory {context.agent.repo} has no commit on main.")
     tree = reads.tree(commit)

@@ -13,7 +13,6 @@ from reflector.core.errors import (
     ParentDirtyError,
     PathError,
     ReflectorError,
-    RefMovedError,
 )
 from reflector.memory.commit_message import Update
 from reflector.memory.edit import Scope
@@ -26,15 +25,14 @@ from reflector.runtime import block_cache, push
 from reflector.runtime.adoption import adopt_held
 from reflector.runtime.hand_edits import files_of, links_on_the_way
 from reflector.runtime.judgement import system_limit
-from reflector.runtime.memory_lock import WRITTEN, memory_write
+from reflector.runtime.memory_lock import land, memory_write, on_top_of_main
 from reflector.runtime.reasons import subject, trailer
 from reflector.runtime.wiring import Context
-from reflector.vcs import merge
-from reflector.vcs.merge import Files, Integrated, Integration, Refused, Write
+from reflector.vcs.merge import Files, Integrated, Refused, Write
 from reflector.vcs.porcelain import Porcelain
+from reflector.vcs.port import MAIN
 from reflector.vcs.reads import Reads
 
-_TRIES = 5
 _TOLD = ("link_broken", "skill_still_named")
 """What refuses a run, while whoever moves a document by hand mends the links afterwards."""
 
@@ -78,22 +76,15 @@ def write(
     ParentDirtyError when uncommitted work is in the way, UsageError for a bad reason.
     """
     context.require()
-    lines = [subject(reason), "", f"Memory-Writer: {writer}"]
+    lines = [subject(reason), f"Memory-Writer: {writer}"]
     if conversation:
         lines.append(trailer("Conversation", conversation))
     with memory_write(context) as git:
         adopt_held(context, git)
-        for _ in range(_TRIES):
-            try:
-                done = _once(context, git, change, lines, writer)
-            except RefMovedError:
-                continue  # a person committed at that very moment: work it out on top of that
-            block_cache.refresh(context)
-            push.begin(context)
-            return done
-    raise ParentDirtyError(
-        "The memory changes too often to write to it right now.", hint="Try again in a moment."
-    )
+        done = on_top_of_main(lambda: _once(context, git, change, lines, writer))
+        block_cache.refresh(context)
+        push.begin(context)
+    return done
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,27 +100,13 @@ def _once(
     context: Context, git: Porcelain, change: Change, lines: Sequence[str], writer: Writer
 ) -> Written:
     plan = _plan(context, change, lines[0], writer)
-    run_id = context.ambient.run_id()
-    job = Integration(
-        Write(plan.main, plan.files),
-        "\n".join((*lines, f"{WRITTEN}: {run_id}", "")),
-        context.ambient.clock.now(),
-        run_id,
-        context.ambient.token(),
-    )
-    done = merge.integrate(
-        git,
-        job,
-        save_merge=lambda _sha: None,  # after a death in between git itself tells what landed
-        sleep=context.ambient.clock.sleep,
-    )
-    return _answer(done, plan.warnings)
+    return _answer(land(context, git, Write(plan.main, plan.files), *lines), plan.warnings)
 
 
 def _plan(context: Context, change: Change, reason: str, writer: Writer) -> _Planned:
     """Work a change out and judge it; no object is written before it is accepted."""
     with Reads(context.agent.repo) as reads:
-        main = reads.resolve("refs/heads/main")
+        main = reads.resolve(MAIN)
         if main is None:
             raise GitError(f"The memory {context.agent.repo} has no commit on main.")
         before = reads.tree(main)

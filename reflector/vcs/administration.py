@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reflector.core.errors import GitError
-from reflector.vcs.port import Administration
+from reflector.vcs.port import MAIN, Administration
 from reflector.vcs.reads import Reads
 
-MAIN = "refs/heads/main"
 _SHARED = (
     "info/exclude",
     "info/attributes",

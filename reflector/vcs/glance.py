@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,18 +87,3 @@ def count(scrubbed: Scrubbed, repo: Path, known: str, ref: str) -> int:
     """Return how many commits a ref has that a commit does not; all of them for ""."""
     words = ["rev-list", "--count", ref, *([f"^{known}"] if known else []), "--"]
     return int(_git(scrubbed, repo, words))
-
-
-def main_at(repo: Path) -> str:
-    """Return the commit that main is at, "" before the first: two small files, no process."""
-    git_dir = repo / ".git"
-    try:
-        return (git_dir / "refs" / "heads" / "main").read_text("ascii").strip()
-    except FileNotFoundError:
-        pass
-    try:
-        packed = (git_dir / "packed-refs").read_text("utf-8", "replace")
-    except FileNotFoundError:
-        return ""
-    found = re.search(r"^([0-9a-f]{40}) refs/heads/main$", packed, re.MULTILINE)
-    return found[1] if found else ""

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-LOCK_WAIT_SECONDS = 5.0
+_LOCK_WAIT_SECONDS = 5.0
 _LOCK_STEP_SECONDS = 0.1
 
 
@@ -17,7 +17,7 @@ def take(git_dir: Path, run_id: str, token: str, sleep: Callable[[float], None])
     lock = git_dir / "index.lock"
     waited = 0.0
     while not _created(lock, copy_path(git_dir, run_id), _signed(run_id, token)):
-        if waited >= LOCK_WAIT_SECONDS:
+        if waited >= _LOCK_WAIT_SECONDS:
             return False
         sleep(_LOCK_STEP_SECONDS)
         waited += _LOCK_STEP_SECONDS

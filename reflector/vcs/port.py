@@ -8,6 +8,8 @@ from enum import StrEnum
 
 from reflector.core.errors import GitError
 
+MAIN = "refs/heads/main"
+
 
 class Operation(StrEnum):
     """Something of a person's that is in progress in a repository."""

@@ -11,9 +11,8 @@ from reflector.core.errors import GitError, ParentDirtyError
 from reflector.vcs import index_lock
 from reflector.vcs.follow import InTheWay, ask, clear_written, follow
 from reflector.vcs.porcelain import Porcelain
+from reflector.vcs.port import MAIN
 from reflector.vcs.reads import Reads
-
-MAIN = "refs/heads/main"
 
 Step = Literal["locked", "checked", "moved", "followed"]
 

@@ -1,4 +1,4 @@
-"""Whether a run may begin in a repository, told from its files alone: no git is asked."""
+"""Whether a repository is simply on main, told from its files alone: no git is asked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BRANCH = "ref: refs/heads/"
 
 
 def trouble(branch: str | None, operation: Operation | None) -> str:
-    """Say why no run may begin now, "" if it may. `branch` is None when HEAD is detached."""
+    """Say why nothing may change main now, "" if it may. `branch` is None when HEAD is detached."""
     if operation is not None:
         return f"The memory repository is in the middle of a {operation}."
     if branch != "main":

@@ -6,8 +6,8 @@ import pytest
 
 from reflector.runtime import supervisor
 from reflector.runtime.adoption import adopt
-from reflector.runtime.forget_intent import place
-from reflector.runtime.forget_target import Asked
+from reflector.runtime.forgetting.intent import place
+from reflector.runtime.forgetting.target import Asked
 from reflector.runtime.memory_lock import memory_write
 from reflector.runtime.problems import problems
 from reflector.vcs.glance import glance

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
 from reflector.core.ambient import Ambient
 from reflector.runtime.retention import age_out
 from reflector.runtime.wiring import context
-from tests.support.cli import Cli, git
+from tests.support.cli import git
 from tests.support.clocks import FakeChance, FakeClock
 from tests.support.transcripts import conversation, extend
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    made = Cli(tmp_path / "home")
-    assert made("init").code == 0
-    return made
 
 
 def test_retry_reads_exactly_what_a_run_read_and_moves_no_cursor(cli, tmp_path):

@@ -25,13 +25,6 @@ pytestmark = pytest.mark.slow
 WEAK = {"preexec_fn": powerless}
 
 
-@pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    made = Cli(tmp_path / "home")
-    assert made("init").code == 0
-    return made
-
-
 @pytest.fixture(scope="session")
 def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home in which one run was merged; to be copied."""

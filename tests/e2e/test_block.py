@@ -18,13 +18,6 @@ from tests.support.repos import Repo, fresh
 HOOK = ROOT / "reflector" / "surface" / "hook.py"
 
 
-@pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    made = Cli(tmp_path / "home")
-    assert made("init").code == 0
-    return made
-
-
 def document(*lines: str, about: str = "about it") -> str:
     return f"---\ndescription: {about}\n---\n" + "".join(f"{line}\n" for line in lines)
 

@@ -25,13 +25,6 @@ HOOKS = (
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    made = Cli(tmp_path / "home")
-    assert made("init").code == 0
-    return made
-
-
-@pytest.fixture
 def talk(tmp_path: Path) -> Path:
     return conversation(tmp_path / "talk.jsonl", RULE, "Noted.")
 

@@ -24,13 +24,6 @@ MANY = 20_000
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    made = Cli(tmp_path / "home")
-    assert made("init").code == 0
-    return made
-
-
-@pytest.fixture
 def talk(tmp_path: Path) -> Path:
     return conversation(tmp_path / "talk.jsonl", "Always use tabs in Makefiles.", "Noted.")
 

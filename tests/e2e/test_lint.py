@@ -18,13 +18,6 @@ SOUND = "---\ndescription: x\n---\ntext\n"
 BROKEN = "---\ndescription: a: b\n---\ntext\n"
 
 
-@pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    made = Cli(tmp_path / "home")
-    assert made("init").code == 0
-    return made
-
-
 def write(cli: Cli, path: str, text: str) -> None:
     place = cli.repo / path
     place.parent.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -11,13 +10,6 @@ from tests.support.cli import EXAMPLE, GENERIC, Cli, git
 from tests.support.transcripts import conversation, extend
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    made = Cli(tmp_path / "home")
-    assert made("init").code == 0
-    return made
 
 
 def test_the_example_session_becomes_a_merged_lesson_that_the_prompt_shows(cli):

@@ -10,7 +10,7 @@ import pytest
 
 from tests.race.partners import PERSON, Judge, partner
 from tests.support.auditor import audit, parent, rows
-from tests.support.cli import Cli, git
+from tests.support.cli import git
 from tests.support.paused import Paused
 from tests.support.transcripts import conversation
 
@@ -19,13 +19,6 @@ pytestmark = [pytest.mark.race, pytest.mark.slow]
 RULE = "Always use tabs in Makefiles."
 ROUNDS = 40 if "REFLECTOR_TEST_DEEP" in os.environ else 8
 SEED = os.environ.get("REFLECTOR_TEST_SEED", "1")
-
-
-@pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    made = Cli(tmp_path / "home")
-    assert made("init").code == 0
-    return made
 
 
 @pytest.fixture

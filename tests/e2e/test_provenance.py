@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from tests.support.cli import Cli, git
+from tests.support.transcripts import conversation
 
 HUMAN = "system/human.md"
 
@@ -15,14 +15,8 @@ HUMAN = "system/human.md"
 @pytest.fixture
 def home(tmp_path: Path) -> Cli:
     cli = Cli(tmp_path / "home")
-    talk = tmp_path / "talk.jsonl"
-    rows = [("user", "Always run the tests with make test."), ("assistant", "\x1b[31mI will.\x07")]
-    talk.write_text(
-        "".join(
-            json.dumps({"role": role, "content": text, "id": str(n), "session_id": "talk"}) + "\n"
-            for n, (role, text) in enumerate(rows)
-        ),
-        "utf-8",
+    talk = conversation(
+        tmp_path / "talk.jsonl", "Always run the tests with make test.", "\x1b[31mI will.\x07"
     )
     assert cli("init").code == 0
     assert cli("reflect", talk).code == 0

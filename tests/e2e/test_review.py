@@ -16,13 +16,6 @@ HUMAN = "system/human.md"
 LESSON = "Always use tabs in Makefiles."
 
 
-@pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    made = Cli(tmp_path / "home")
-    assert made("init").code == 0
-    return made
-
-
 def talk(cli: Cli, *texts: str, session: str = "talk") -> Path:
     said = [part for text in texts or (LESSON,) for part in (text, "Noted.")]
     return conversation(cli.home.parent / f"{session}.jsonl", *said, session=session)

@@ -30,13 +30,6 @@ KEPT = "Always use tabs in Makefiles"
 DAY = datetime(2026, 3, 4, 10, 0, tzinfo=UTC)
 
 
-@pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    made = Cli(tmp_path / "home")
-    assert made("init").code == 0
-    return made
-
-
 def put(path: Path, *rows) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(lines(*rows))

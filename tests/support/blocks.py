@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from reflector.core.bank import bank_id
-from reflector.core.sentinel import escape
+from reflector.core.sentinel import closing, escape, opening
 from reflector.memory.compile import Block, BlockOptions, compile_block
 from reflector.memory.short_memory import Given, ShortMemory, parse, render
 from reflector.memory.short_memory_shown import element
@@ -167,6 +167,11 @@ _PROJECT_FILE = """# Memory
 - [branch] Work on a branch per ticket, squash when merging.
   The ticket number goes into the subject.
 """
+
+
+def wrap(identity: str, revision: str, body: str) -> str:
+    """Put a body between the comments of a block."""
+    return f"{opening(identity, revision)}\n{body}\n{closing(identity)}"
 
 
 def rich(tokens: int = 2000) -> Block:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,9 @@ from reflector.runtime.loop import REFLECTION, Quiet, drain
 from reflector.runtime.reflect import Options, reflect
 from reflector.runtime.sweep import sweep
 from reflector.runtime.wiring import Context, context
+from reflector.vcs import merge
+from reflector.vcs.merge import Integration
+from reflector.vcs.porcelain import Porcelain
 from tests.support.auditor import audit, git, rows
 from tests.support.kill_at import Nursery
 from tests.support.scenes import Shifted
@@ -141,3 +145,22 @@ def aged(place: Path, seconds: float) -> None:
     """Make a file or folder older than it is."""
     then = place.lstat().st_mtime - seconds
     os.utime(place, (then, then), follow_symlinks=False)
+
+
+def dying_at(step: str, work: Callable[[], object]) -> None:
+    """Change main in a process of its own that dies at a step of `merge`."""
+    pid = os.fork()
+    if pid:
+        assert os.waitpid(pid, 0)[1] == 0
+        return
+    try:
+
+        def dying(git: Porcelain, job: Integration, **named: Any) -> None:
+            for reached in merge.steps(git, job, **named):
+                if reached == step:
+                    os._exit(0)
+
+        pytest.MonkeyPatch().setattr(merge, "integrate", dying)
+        work()
+    finally:
+        os._exit(1)

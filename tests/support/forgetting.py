@@ -7,8 +7,8 @@ import os
 import shutil
 from pathlib import Path
 
-from reflector.runtime.forget import Forgotten, all_locks, forget, started, steps
-from reflector.runtime.forget_target import Asked, target_of
+from reflector.runtime.forgetting.forget import Forgotten, all_locks, forget, started, steps
+from reflector.runtime.forgetting.target import Asked, target_of
 from reflector.runtime.loop import Quiet
 from reflector.runtime.reflect import Options, reflect
 from tests.support.scenes import Scene

@@ -48,7 +48,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         {
             "run": run_json(runs[-1]) if runs else None,
             "runs": [run_json(each) for each in runs],
-            "changes": [{"path": each.path, "change": each.change} for each in lessons.changes],
+            "changes": [each.as_json() for each in lessons.changes],
             "report": lessons.report,
         }
     )

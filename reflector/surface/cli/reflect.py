@@ -82,7 +82,7 @@ def _machine(done: Reflected, lessons: Learned) -> dict[str, Any]:
             "steps": sum(each.steps for each in done.ingested),
         },
         "refused": [{"code": each.code, "message": each.message} for each in done.refused],
-        "changes": [{"path": each.path, "change": each.change} for each in lessons.changes],
+        "changes": [each.as_json() for each in lessons.changes],
         "report": lessons.report,
     }
     return machine | {"error": error_json(done.over)} if done.over else machine

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     out.object(
         {
             "run": run_json(last) if last else None,
-            "changes": [{"path": each.path, "change": each.change} for each in lessons.changes],
+            "changes": [each.as_json() for each in lessons.changes],
         }
     )
     if done.interrupted:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from reflector.core.capture import REASONING, TOOL_LIMIT, capture, shorten
 from reflector.core.entry import Entry, Kind
-from reflector.core.sentinel import opening, wrap
+from reflector.core.sentinel import opening
+from tests.support.blocks import wrap
 
 TOKEN = "ghp_" + "A1b2C3d4E5" * 4
 BLOCK = wrap("a", "0123456789ab", "old memory")

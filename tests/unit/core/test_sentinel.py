@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reflector.core.errors import UsageError
-from reflector.core.sentinel import attribute, closing, escape, opening, strip, wrap
+from reflector.core.sentinel import attribute, closing, escape, opening, strip
+from tests.support.blocks import wrap
 
 REV = "0123456789ab"
 

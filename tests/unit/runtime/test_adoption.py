@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -20,10 +19,8 @@ from reflector.runtime.status import status
 from reflector.runtime.undo import undo
 from reflector.runtime.writing import write
 from reflector.store.locks import Lock
-from reflector.vcs import merge
-from reflector.vcs.merge import Integration
-from reflector.vcs.porcelain import Porcelain
 from tests.support.clocks import WHEN
+from tests.support.deaths import dying_at
 from tests.support.repos import Repo
 from tests.support.scenes import Scene, Stage, outcomes
 
@@ -306,30 +303,11 @@ def test_a_person_s_reason_is_one_plain_line_too(scene, repo, reason):
 # Deaths
 
 
-def dying_at(step: str, scene: Scene) -> None:
-    """Adopt in a process of its own that dies at a step."""
-    pid = os.fork()
-    if pid:
-        assert os.waitpid(pid, 0)[1] == 0
-        return
-    try:
-
-        def dying(git: Porcelain, job: Integration, **named: Any) -> None:
-            for reached in merge.steps(git, job, **named):
-                if reached == step:
-                    os._exit(0)
-
-        pytest.MonkeyPatch().setattr(merge, "integrate", dying)
-        commit(scene.context())
-    finally:
-        os._exit(1)
-
-
 @pytest.mark.parametrize("step", STEPS)
 def test_whoever_comes_next_mends_a_killed_adoption_and_the_files_stay(scene, repo, step):
     edit(repo, GOOD)
     before = held(repo)
-    dying_at(step, scene)
+    dying_at(step, lambda: commit(scene.context()))
     scene.chance.drawn = 100
     again = commit(scene.context())
     assert (again.commit is None) == (step in STEPS[4:])

@@ -10,15 +10,15 @@ import pytest
 
 from reflector.core.errors import BusyError, NotFoundError, ParentDirtyError, UsageError
 from reflector.runtime import birth, supervisor
-from reflector.runtime.forget import (
+from reflector.runtime.forgetting.forget import (
     all_locks,
     look,
     open_memory,
     started,
     steps,
 )
-from reflector.runtime.forget_intent import place
-from reflector.runtime.forget_target import Asked, target_of
+from reflector.runtime.forgetting.intent import place
+from reflector.runtime.forgetting.target import Asked, target_of
 from reflector.runtime.ingest import ingest
 from reflector.runtime.loop import Quiet
 from reflector.runtime.undo import undo

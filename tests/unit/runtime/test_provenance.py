@@ -8,8 +8,8 @@ import pytest
 
 from reflector.core.errors import NotFoundError, PathError, UsageError
 from reflector.runtime import supervisor
-from reflector.runtime.forget import all_locks, forget
-from reflector.runtime.forget_target import Asked, target_of
+from reflector.runtime.forgetting.forget import all_locks, forget
+from reflector.runtime.forgetting.target import Asked, target_of
 from reflector.runtime.loop import Quiet
 from reflector.runtime.provenance import log, why
 from reflector.runtime.reflect import Options, reflect

@@ -132,6 +132,17 @@ def test_a_rewritten_history_is_not_forced_anywhere(tmp_path, bare, monkeypatch)
     assert state(scene)[1][0][0] == "push_failed"
 
 
+def test_a_memory_that_has_lost_main_deletes_nothing_at_the_remote(tmp_path, bare):
+    scene = memory(tmp_path / "one", bare)
+    pushed = mirror(scene.context()).sha
+    git(bare, "symbolic-ref", "HEAD", "refs/heads/another")  # a current branch is never deleted
+    scene.git("update-ref", "-d", "refs/heads/main")
+    told = mirror(scene.context())
+    assert git(bare, "rev-parse", "main") == pushed == told.sha
+    assert told.failure == "failed"
+    assert "no commit on main" in told.detail
+
+
 def test_a_remote_that_refuses_says_why(tmp_path, bare):
     hook = bare / "hooks" / "pre-receive"
     hook.write_text("#!/bin/sh\necho 'main is protected here' >&2\nexit 1\n", "utf-8")

@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reflector.core.errors import DocumentError, ParentDirtyError, PathError, UsageError
 from reflector.memory.tools import create, delete, rename, str_replace, update_description
 from reflector.memory.tree import Tree
-from reflector.runtime.wiring import Context
 from reflector.runtime.writing import Change, NoChangeError, Written, write
-from reflector.vcs import merge
-from reflector.vcs.merge import Integration
-from reflector.vcs.porcelain import Porcelain
 from tests.support.clocks import WHEN
+from tests.support.deaths import dying_at
 from tests.support.repos import Repo
 from tests.support.scenes import Scene
 
@@ -247,28 +243,9 @@ def test_a_home_behind_a_link_is_written_to_like_any_other(scene, repo, tmp_path
 # Deaths
 
 
-def dying_at(step: str, context: Context) -> None:
-    """Write in a process of its own that dies at a step."""
-    pid = os.fork()
-    if pid:
-        assert os.waitpid(pid, 0)[1] == 0
-        return
-    try:
-
-        def dying(git: Porcelain, job: Integration, **named: Any) -> None:
-            for reached in merge.steps(git, job, **named):
-                if reached == step:
-                    os._exit(0)
-
-        pytest.MonkeyPatch().setattr(merge, "integrate", dying)
-        write(context, made, "a reason")
-    finally:
-        os._exit(1)
-
-
 @pytest.mark.parametrize("step", STEPS)
 def test_whoever_writes_next_mends_what_a_killed_write_left(scene, repo, step):
-    dying_at(step, scene.context())
+    dying_at(step, lambda: write(scene.context(), made, "a reason"))
     scene.chance.drawn = 100
     write(scene.context(), lambda t: made(t, "facts/y"), "the next")
     landed = step in STEPS[4:]

@@ -10,8 +10,9 @@ from reflector.core.errors import BusyError, ParentDirtyError, RefMovedError
 from reflector.core.needle import passages
 from reflector.memory.purge import Purge
 from reflector.vcs.objects import Objects
+from reflector.vcs.port import MAIN
 from reflector.vcs.prune import prune
-from reflector.vcs.replace import MAIN, Replacement, catch_up, replace
+from reflector.vcs.replace import Replacement, catch_up, replace
 from reflector.vcs.rewrite import Rewriter
 from tests.support.repos import Repo, door, fresh, scrubbed
 

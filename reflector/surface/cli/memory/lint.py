@@ -9,7 +9,7 @@ from reflector.memory.finding import Finding
 from reflector.runtime import commit_check
 from reflector.runtime.lint import Side, lint
 from reflector.runtime.wiring import Context, context
-from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.output import Output, counted, safe
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -70,8 +70,4 @@ def _line(finding: Finding, out: Output) -> str:
 def _summary(errors: int, warnings: int) -> str:
     if not errors and not warnings:
         return "Nothing is wrong."
-    return f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}"
-
-
-def _counted(count: int, name: str) -> str:
-    return f"{count} {name}{'' if count == 1 else 's'}"
+    return f"{counted(errors, 'error')}, {counted(warnings, 'warning')}"

@@ -32,7 +32,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     out.object(
         {
             "run": run_json(done),
-            "changes": [{"path": each.path, "change": each.change} for each in changes],
+            "changes": [each.as_json() for each in changes],
         }
     )
     return 0

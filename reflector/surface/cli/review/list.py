@@ -9,7 +9,7 @@ from typing import Any
 from reflector.core.ambient import stamp
 from reflector.runtime.review import Listed, listed
 from reflector.runtime.wiring import context
-from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.output import Output, counted, safe
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     waiting = listed(found)
     for each in waiting:
         out.say(
-            f"{out.style(each.waits.run.id, 'bold')}  {age(each.waits.since, now):<10}  "
+            f"{out.style(each.waits.run.id, 'bold')}  {_age(each.waits.since, now):<10}  "
             f"{safe(each.subject)}",
             *(f"  why: {safe(sentence)}" for sentence in each.why),
             f"  {out.style(safe(', '.join(_conversations(each))), 'dim')}",
@@ -60,10 +60,10 @@ def _conversations(each: Listed) -> list[str]:
     return [taken.conversation for taken in each.waits.run.snapshots]
 
 
-def age(since: datetime, now: datetime) -> str:
+def _age(since: datetime, now: datetime) -> str:
     """Return how long ago something was, in the largest unit that fits."""
     seconds = max(int((now - since).total_seconds()), 0)
     for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
         if count := seconds // size:
-            return f"{count} {unit}{'s' if count > 1 else ''}"
+            return counted(count, unit)
     return "just now"

@@ -10,17 +10,19 @@ from reflector.core.errors import BusyError
 from reflector.core.machine import SLOT
 from reflector.core.needle import Needle
 from reflector.memory.purge import Purge
-from reflector.runtime import block_cache, forget_files, forget_intent, forget_proof
-from reflector.runtime.forget_git import Memory, Refs, removals
-from reflector.runtime.forget_intent import Intent
-from reflector.runtime.forget_target import Asked, Kind, Target
+from reflector.runtime import block_cache
+from reflector.runtime.forgetting import files, proof
+from reflector.runtime.forgetting.intent import Intent, digest, load, place, refuse_other
+from reflector.runtime.forgetting.repository import Memory, Refs, removals
+from reflector.runtime.forgetting.target import Asked, Kind, Target
 from reflector.runtime.front import taken
 from reflector.runtime.memory_lock import memory_write
 from reflector.runtime.wiring import Context
 from reflector.store import forgetting, reservations
 from reflector.store.locks import Lock
 from reflector.vcs.porcelain import Porcelain
-from reflector.vcs.replace import MAIN, Replacement
+from reflector.vcs.port import MAIN
+from reflector.vcs.replace import Replacement
 from reflector.vcs.scrub import Scrubbed
 
 _LOCK = "memory forget"
@@ -111,9 +113,9 @@ def look(memory: Memory, target: Target) -> Plan:
     memory = replace(memory, purge=target.purge)
     agent = context.agent
     found = forgetting.find(memory.state.connection, _holds(target), target.conversation)
-    files = (
-        *forget_files.lines_in(context.home, agent, needle),
-        *forget_files.derived(agent, needle, agent.state),
+    there = (
+        *files.lines_in(context.home, agent, needle),
+        *files.derived(agent, needle, agent.state),
     )
     return Plan(
         target.kind,
@@ -122,11 +124,11 @@ def look(memory: Memory, target: Target) -> Plan:
         ),
         len(found.entries),
         found.conversations,
-        tuple(forget_files.run_folders(agent, needle, target.runs)),
+        tuple(files.run_folders(agent, needle, target.runs)),
         tuple(memory.holding_refs()),
-        tuple(map(str, files)),
+        tuple(map(str, there)),
         len(found.runs) + found.others,
-        len(forget_proof.in_git(context, target.purge)),
+        len(proof.in_git(context, target.purge)),
     )
 
 
@@ -176,23 +178,22 @@ def steps(memory: Memory, asked: Asked, target: Target) -> Generator[str, None, 
     yield "compacted"
     block_cache.refresh(context)
     done.proof = prove(context, target)
-    forget_intent.place(agent).unlink(missing_ok=True)
+    place(agent).unlink(missing_ok=True)
     return done
 
 
 def _begin(memory: Memory, asked: Asked, target: Target) -> Intent:
     """Write down what is begun, or take up what was cut off."""
     agent, ambient = memory.context.agent, memory.context.ambient
-    intent = forget_intent.load(agent)
+    intent = load(agent)
     if intent is not None:
-        forget_intent.refuse_other(agent, intent, asked.command)
+        refuse_other(agent, intent, asked.command)
         refs = {MAIN: (intent.old, intent.new)}
         memory.catch_up(_replacement(intent, refs) if intent.old else None)
     memory.refuse(history=asked.history)
     if intent is None:
         salt = ambient.token()
-        digest = forget_intent.digest(salt, asked.command)
-        intent = Intent(salt, digest, target.kind, ambient.now())
+        intent = Intent(salt, digest(salt, asked.command), target.kind, ambient.now())
         intent.save(agent)
     return intent
 
@@ -209,24 +210,24 @@ def _replacement(intent: Intent, refs: Refs) -> Replacement:
 
 def _files(memory: Memory, target: Target, plan: Plan) -> None:
     agent, needle = memory.context.agent, target.purge.needle
-    forget_files.remove_runs(agent, plan.runs)
-    for file in forget_files.lines_in(memory.context.home, agent, needle):
-        forget_files.blank_lines(file, needle)
-    for file in forget_files.derived(agent, needle, agent.state):
+    files.remove_runs(agent, plan.runs)
+    for file in files.lines_in(memory.context.home, agent, needle):
+        files.blank_lines(file, needle)
+    for file in files.derived(agent, needle, agent.state):
         file.unlink(missing_ok=True)
 
 
 def prove(context: Context, target: Target) -> Proof:
     """Read everything again."""
-    beyond = list(forget_proof.out_of_reach(context, target.purge.needle, list(target.sources)))
+    beyond = list(proof.out_of_reach(context, target.purge.needle, list(target.sources)))
     if target.kind == "conversation" and target.runs:
         beyond.append(
             f"what {', '.join(target.runs[:5])} learned from it in other words: "
             "`reflector show RUN --diff` shows it, `reflector undo RUN` takes it back"
         )
     return Proof(
-        tuple(forget_proof.everywhere(context, target.purge)),
-        tuple(forget_proof.in_git(context, target.purge)),
+        tuple(proof.everywhere(context, target.purge)),
+        tuple(proof.in_git(context, target.purge)),
         tuple(beyond),
     )
 
@@ -236,8 +237,8 @@ def started(context: Context, asked: Asked) -> str:
 
     Raises BusyError when another one was cut off.
     """
-    intent = forget_intent.load(context.agent)
+    intent = load(context.agent)
     if intent is None:
         return ""
-    forget_intent.refuse_other(context.agent, intent, asked.command)
+    refuse_other(context.agent, intent, asked.command)
     return intent.kind

@@ -10,15 +10,14 @@ from reflector.core.errors import NotFoundError, UsageError
 from reflector.core.needle import matching, passages
 from reflector.memory.commit_message import parse
 from reflector.memory.purge import Purge
-from reflector.memory.tree import is_document
+from reflector.memory.tree import Tree, is_document
 from reflector.runtime.wiring import Context
 from reflector.store import forgetting, journal
 from reflector.store.state import State
+from reflector.vcs.port import MAIN
 from reflector.vcs.reads import Reads
 
 Kind = Literal["text", "document", "conversation"]
-MAIN = "refs/heads/main"
-
 _SENTENCE = re.compile(r"\n|(?<=[.!?])\s+|[。！？]")
 _SHORTEST_TEXT = 2
 _SHORTEST = 24
@@ -99,21 +98,17 @@ def _learned(context: Context, entries: frozenset[str]) -> list[str]:
     """Return what commits say that they wrote down on the evidence of these entries alone."""
     with Reads(context.agent.repo) as reads:
         history = reads.log(reads.resolve(MAIN) or "", limit=_ALL)
-    items = (item for commit in history for item in parse(commit.message).updates)
-    quoted = (
-        item.text.partition(": ")[2].partition(" (from ")[0]
-        for item in items
-        if item.evidence and entries.issuperset(item.evidence)
-    )
-    return sorted({text for text in quoted if len(text) >= _SHORTEST_LESSON})
+    items = (each for commit in history for each in parse(commit.message).updates)
+    rested = (each.said for each in items if each.evidence and entries.issuperset(each.evidence))
+    return sorted({text for text in rested if len(text) >= _SHORTEST_LESSON})
 
 
 def _in_memory(context: Context, path: str) -> bool:
     if not path:
         return False
     with Reads(context.agent.repo) as reads:
-        tree = reads.tree(reads.resolve(MAIN) or "")
-        return tree.find(path) is not None or any(tree.paths_beside(f"{path}/x"))
+        tree: Tree = reads.tree(reads.resolve(MAIN) or "")
+        return tree.holds(path)
 
 
 def _document(context: Context, path: str) -> Target:

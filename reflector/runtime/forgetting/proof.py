@@ -9,7 +9,7 @@ from pathlib import Path
 from reflector.core.needle import Needle
 from reflector.memory.purge import Purge
 from reflector.memory.tree import Tree
-from reflector.runtime.forget_files import holds, in_git_dir, persons_own, remaining
+from reflector.runtime.forgetting.files import holds, in_git_dir, persons_own, remaining
 from reflector.runtime.wiring import Context
 from reflector.store import forgetting
 from reflector.vcs.objects import Objects
@@ -45,7 +45,7 @@ def _names(reads: Reads, commit: str, path: str) -> bool:
     if not path:
         return False
     tree: Tree = reads.tree(commit)
-    return tree.find(path) is not None or any(tree.paths_beside(f"{path}/x"))
+    return tree.holds(path)
 
 
 def out_of_reach(context: Context, needle: Needle, sources: list[str]) -> Iterator[str]:

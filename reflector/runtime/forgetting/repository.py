@@ -4,35 +4,34 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from reflector.core.errors import GitError, ParentDirtyError, RefMovedError
+from reflector.core.errors import GitError, ParentDirtyError
 from reflector.memory.purge import Purge
 from reflector.memory.tree import Tree
-from reflector.runtime.memory_lock import WRITTEN
+from reflector.runtime.memory_lock import land, on_top_of_main
 from reflector.runtime.remains import dead_locks
 from reflector.runtime.wiring import Context
 from reflector.store import forgetting
 from reflector.store.state import State
-from reflector.vcs import merge
-from reflector.vcs.merge import Integrated, Integration, Refused, Write
+from reflector.vcs.merge import Integrated, Write
 from reflector.vcs.objects import Objects
 from reflector.vcs.porcelain import Porcelain
-from reflector.vcs.port import ref_name
+from reflector.vcs.port import MAIN, ref_name
 from reflector.vcs.prune import prune
 from reflector.vcs.reads import Reads
-from reflector.vcs.replace import MAIN, Replacement, catch_up, in_the_way, replace
+from reflector.vcs.replace import Replacement, catch_up, in_the_way, replace
 from reflector.vcs.rewrite import Rewriter
 from reflector.vcs.scrub import Scrubbed
+from reflector.vcs.whereabouts import trouble
 from reflector.vcs.worktree import BRANCHES
 
 KEPT = "refs/reflector/"
 _OURS = re.compile(r"\d+-\d{8}T\d{6}-[0-9a-f]{8}\Z")
 _REMOTE = "refs/remotes/"
 _SUBJECT = "chore: something was forgotten"
-_TRIES = 5
 
 Refs = Mapping[str, tuple[str, str]]
 """Refs by name: where they were, where they go."""
@@ -61,10 +60,11 @@ class Memory:
         """Return where main is; raise if the repository is not simply on it."""
         with Reads(self.git.repo) as reads:
             head = reads.head()
-        if head.operation is not None or head.branch != "main" or head.sha is None:
-            why = f"is in the middle of a {head.operation}" if head.operation else "is not on main"
+        why = trouble(head.branch, head.operation)
+        if why or head.sha is None:
             raise ParentDirtyError(
-                f"The memory repository {why}.", hint="Finish that first; nothing was changed."
+                why or "The memory repository has no commit on main.",
+                hint="Finish that first; nothing was changed.",
             )
         return head.sha
 
@@ -114,32 +114,20 @@ class Memory:
 
     def commit(self) -> str:
         """Take it out of main by one commit; return its sha, "" if main does not hold it."""
-        for _ in range(_TRIES):
-            main, gone = self.head(), removals(self.context, self.purge)
-            if not gone:
-                return ""
-            try:
-                done = self._integrate(main, gone)
-            except RefMovedError:
-                continue  # a person committed at that very moment
-            if isinstance(done, Integrated):
-                return done.sha
-            raise in_the_way(done.paths, done.detail)
-        raise ParentDirtyError("main moves too often right now.", hint="Try again in a moment.")
+        return on_top_of_main(self._commit)
 
-    def _integrate(self, main: str, gone: Sequence[Removal]) -> Integrated | Refused:
-        ambient = self.context.ambient
-        run_id = ambient.run_id()
+    def _commit(self) -> str:
+        main, gone = self.head(), removals(self.context, self.purge)
+        if not gone:
+            return ""
         files = {
             each.path: None if each.content is None else (each.mode, each.content) for each in gone
         }
-        message = f"{_SUBJECT}\n\n{WRITTEN}: {run_id}\nMemory-Writer: person\n"
-        return merge.integrate(
-            self.git,
-            Integration(Write(main, files), message, ambient.clock.now(), run_id, ambient.token()),
-            save_merge=lambda _sha: None,  # after a death in between git itself tells what landed
-            sleep=ambient.clock.sleep,
-        )
+        change = Write(main, files)
+        done = land(self.context, self.git, change, _SUBJECT, "Memory-Writer: person")
+        if isinstance(done, Integrated):
+            return done.sha
+        raise in_the_way(done.paths, done.detail)
 
     def drop_worktrees(self, *, every: bool) -> list[str]:
         """Remove what dead runs left checked out, if it holds it; their branches stay."""
