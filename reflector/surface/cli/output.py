@@ -22,6 +22,11 @@ def safe(text: str) -> str:
     )
 
 
+def many(count: int, one: str, more: str = "") -> str:
+    """Return a count and its noun, in the plural where it belongs."""
+    return f"{count} {one if count == 1 else more or f'{one}s'}"
+
+
 def error_json(error: ReflectorError) -> dict[str, str | None]:
     """Return the machine form of an error."""
     body = {"code": error.code, "message": error.message, "hint": error.hint}
