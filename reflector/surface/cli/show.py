@@ -12,7 +12,7 @@ from reflector.runtime.present import run_json
 from reflector.runtime.supervisor import read_result
 from reflector.runtime.wiring import Context, context
 from reflector.store import reservations
-from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.output import Output, many, safe
 from reflector.vcs.reads import Reads
 
 
@@ -84,7 +84,7 @@ def tell(shown: Run, said: str, out: Output) -> None:
         out.say(f"  {safe(end.detail)}")
     for each in shown.snapshots:
         out.say(
-            f"  read {safe(each.conversation)}: {each.entries} entries, {each.size} bytes, "
+            f"  read {safe(each.conversation)}: {many(each.entries, 'entry', 'entries')}, {many(each.size, 'byte')}, "
             f"{each.backlog_remaining} left after it",
             f"       {each.first_entry} .. {each.last_entry}",
         )

@@ -20,7 +20,7 @@ from reflector.runtime.forget import (
 from reflector.runtime.forget_proof import shown
 from reflector.runtime.forget_target import Asked, target_of
 from reflector.runtime.wiring import Context, context
-from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.output import Output, many, safe
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +87,7 @@ def _nothing_done(found: Context, asked: Asked, plan: Plan, out: Output) -> int:
 def _show(plan: Plan, asked: Asked, out: Output) -> None:
     out.say("This goes:" if not plan.empty else f"Nothing holds this {plan.kind}.")
     for path, lines, whole in plan.documents:
-        out.say(f"  {safe(path)}: {'the whole file' if whole else _many(lines, 'line')}")
+        out.say(f"  {safe(path)}: {'the whole file' if whole else many(lines, 'line')}")
     counts = (
         (plan.entries, "journal entry", "journal entries"),
         (len(plan.conversations), "title or folder of a conversation", "conversations' titles"),
@@ -98,14 +98,10 @@ def _show(plan: Plan, asked: Asked, out: Output) -> None:
     )
     for count, one, more in counts:
         if count:
-            out.say(f"  {_many(count, one, more)}")
+            out.say(f"  {many(count, one, more)}")
     if plan.objects:
         then = "it is written anew" if asked.history else "that stays, --history rewrites it"
-        out.say(f"  git history holds it in {_many(plan.objects, 'place')}: {then}")
-
-
-def _many(count: int, one: str, more: str = "") -> str:
-    return f"{count} {one if count == 1 else more or f'{one}s'}"
+        out.say(f"  git history holds it in {many(plan.objects, 'place')}: {then}")
 
 
 def _told(done: Forgotten, asked: Asked, out: Output) -> int:
@@ -113,14 +109,14 @@ def _told(done: Forgotten, asked: Asked, out: Output) -> int:
     if done.commit:
         out.say(f"Removed from memory by commit {done.commit}.")
     if done.rewritten:
-        out.say(f"Rewrote {_many(done.rewritten, 'commit')}; the ledger names the new ones.")
+        out.say(f"Rewrote {many(done.rewritten, 'commit')}; the ledger names the new ones.")
     still = [*proof.still, *(proof.in_git if asked.history else ())]
     if still:
         out.say("It is still in:", *(f"  {safe(place)}" for place in shown(still)))
     elif proof.in_git:
         out.say(
             "found nowhere but in git history, which still holds it in "
-            f"{_many(len(proof.in_git), 'place')}.",
+            f"{many(len(proof.in_git), 'place')}.",
             "  The same command with --history rewrites that.",
         )
     else:
