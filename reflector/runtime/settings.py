@@ -72,10 +72,8 @@ class Key:
 
     @property
     def shown(self) -> str:
-        """Write the default as in a settings file."""
-        if isinstance(self.default, tuple):
-            return f"[{', '.join(map(repr, self.default))}]"
-        return str(self.default).lower() if isinstance(self.default, bool) else str(self.default)
+        """Write the default for a person."""
+        return in_toml(self.default)
 
 
 KEYS: tuple[Key, ...] = (
@@ -127,6 +125,14 @@ KEYS: tuple[Key, ...] = (
     Key("prompt.ceilings", CEILINGS, "Most percent of the block for a section.", most=100),
     Key("prompt.weights", WEIGHTS, "How sections share what is left.", least=1, most=99),
 )
+
+
+def in_toml(value: Value) -> str:
+    """Write a value as in a settings file, a string without its quotes."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(repr, value))}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
 
 _LONGEST = 200
 _SMALL = re.compile(r"[0-9]{1,3}\Z", re.ASCII)
