@@ -36,6 +36,12 @@ class Key:
         return "REFLECTOR_" + self.name.replace(".", "_").upper()
 
     @property
+    def told(self) -> str:
+        """Say what the key does, and which words it takes."""
+        words = f" One of {', '.join(self.choices)}." if self.choices else ""
+        return self.says + words
+
+    @property
     def expected(self) -> str:
         """Say what a value must be."""
         if self.choices:
@@ -100,7 +106,12 @@ KEYS: tuple[Key, ...] = (
         "Whether runs that ask a model are confined: where it works, always, or never.",
         choices=("auto", "required", "off"),
     ),
-    Key("merge", "auto", "Whether a person approves each merge.", choices=("auto", "review")),
+    Key(
+        "merge",
+        "auto",
+        "Whether a run is merged by itself, or waits for your review.",
+        choices=("auto", "review"),
+    ),
     Key("journal.exclude", (), "Folders whose conversations are never recorded (patterns)."),
     Key("journal.headless", True, "Whether sessions without a person are recorded."),  # noqa: FBT003 - a default
     Key("reflection.enabled", True, "Whether automatic reflections start."),  # noqa: FBT003 - a default

@@ -27,10 +27,15 @@ def run(args: argparse.Namespace, out: Output) -> int:
     hook_gate.refresh(found)
     settings = found.settings
     width = max(len(key.name) for key in KEYS)
-    out.say(f"home      {found.home.path}", f"identity  {found.agent.identity}", "")
+    out.say(
+        f"home      {found.home.path}",
+        f"identity  {found.agent.identity}",
+        f"file      {found.home.path / 'config.toml'}",
+        "",
+    )
     for key in KEYS:
         value, origin = settings.values[key.name], settings.origins[key.name]
-        out.say(f"{key.name:<{width}}  {_shown(value):<10}  {out.style(origin, 'dim')}  {key.says}")
+        out.say(f"{key.name:<{width}}  {_shown(value):<10}  {out.style(origin, 'dim')}  {key.told}")
     for prefix, name in settings.identity_paths.items():
         out.say(f"identity.paths  {prefix} = {name}")
     out.object(
