@@ -1,4 +1,4 @@
-"""The commands that go on from where one ended, ready to be copied."""
+"""How a run ended, and the commands that go on from there, ready to be copied."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ import shlex
 from collections.abc import Sequence
 
 from reflector.core.run import Run
+
+
+def ended(run: Run) -> str:
+    """Say how a run ended and why, or how far it is."""
+    end = run.settlement
+    if end is None:
+        return run.phase.value
+    return end.outcome.value + (f" ({end.reason.value})" if end.reason else "")
 
 
 def where(args: argparse.Namespace) -> str:

@@ -12,7 +12,7 @@ from reflector.runtime.wiring import context
 from reflector.store import reservations
 from reflector.surface.cli.main import INTERRUPTED
 from reflector.surface.cli.output import Output, safe
-from reflector.surface.cli.pointers import waits_for_you, where
+from reflector.surface.cli.pointers import ended, waits_for_you, where
 from reflector.surface.cli.stop import stoppable
 from reflector.surface.cli.watch import TerminalWatch
 
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     last = done.runs[-1] if done.runs else None
     lessons = learned(found, done.runs)
     if last and last.settlement:
-        out.say(f"Run {last.id}: {last.settlement.outcome.value}")
+        out.say(f"Run {last.id}: {ended(last)}")
         if last.settlement.detail:
             out.say(f"  {safe(last.settlement.detail)}")
         out.say(*(f"  {each.change} {safe(each.path)}" for each in lessons.changes))

@@ -14,6 +14,7 @@ from reflector.runtime.undo import undone_by
 from reflector.runtime.wiring import Context, context
 from reflector.store import reservations
 from reflector.surface.cli.output import Output, many, safe
+from reflector.surface.cli.pointers import ended
 from reflector.vcs.reads import Reads
 
 
@@ -81,7 +82,7 @@ def tell(shown: Run, said: str, out: Output, undone: str = "") -> None:
     """Say what a run read and how it ended."""
     end = shown.settlement
     out.say(
-        f"Run {out.style(shown.id, 'bold')}: {end.outcome.value if end else shown.phase.value}",
+        f"Run {out.style(shown.id, 'bold')}: {ended(shown)}",
         f"  {shown.request.pipeline}, {shown.request.trigger}, engine {shown.request.engine}, "
         f"{'sandboxed' if shown.sandboxed else 'not sandboxed'}",
         f"  {shown.reserved_at} to {shown.ended_at or 'now'}",

@@ -12,6 +12,7 @@ from reflector.runtime.wiring import context
 from reflector.surface.cli.left_out import left_out
 from reflector.surface.cli.output import Output, many, safe
 from reflector.surface.cli.pause import until
+from reflector.surface.cli.pointers import ended
 
 _LISTED = 10
 
@@ -103,5 +104,4 @@ def _runs(found: Status, out: Output) -> None:
     for run in found.active:
         out.say(f"active   {run.id} {run.phase}")
     for run in found.last_runs:
-        outcome = run.outcome.value if run.outcome else run.phase.value
-        out.say(f"run      {run.id}  {outcome}")
+        out.say(f"run      {run.id}  {ended(run)}")
