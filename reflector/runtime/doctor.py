@@ -129,7 +129,7 @@ def _limits(_context: Context) -> Iterator[Check]:
     yield Check(
         "limits",
         ok=True,
-        message="not in this version: pulling memory from another machine, embeddings",
+        message="Not in this version: pulling memory from another machine, embeddings.",
     )
 
 
