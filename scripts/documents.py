@@ -16,7 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent
 def settings() -> str:
     """Return the table of settings."""
     rows = ["| key | default | variable | what it does |", "|---|---|---|---|"]
-    rows += [f"| `{key.name}` | `{key.default}` | `{key.variable}` | {key.says} |" for key in KEYS]
+    for key in KEYS:
+        default = key.shown or '""'
+        rows.append(f"| `{key.name}` | `{default}` | `{key.variable}` | {key.told} |")
     return "\n".join(rows)
 
 

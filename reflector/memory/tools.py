@@ -48,7 +48,9 @@ def create(tree: Tree, path: str, text: str, description: str = "") -> Contents:
     """Make a file. A text without a header gets one with the description."""
     path = place(path)
     if tree.holds(path):
-        raise _bad(path, "path_taken", "There is something already.", "Change it, or take a name.")
+        raise _bad(
+            path, "path_taken", "There is something already.", "Change that, or take another name."
+        )
     text = _ended(text)
     if not is_document(path):
         return {path: encoded(path, text)}
@@ -61,7 +63,12 @@ def create(tree: Tree, path: str, text: str, description: str = "") -> Contents:
         return {path: encoded(path, text)}
     if not description.strip():
         said = "A document needs a description: one line on what it is about."
-        raise _bad(path, "description_missing", said, "Give it beside the text.")
+        raise _bad(
+            path,
+            "description_missing",
+            said,
+            "Give it beside the text, as `description` (--description).",
+        )
     extra = {"name": path.split("/")[-2]} if path.endswith("/SKILL.md") else {}
     return {path: render(new(_plain(path, description), text, **extra))}
 

@@ -109,7 +109,9 @@ def _broken(context: Context) -> Iterator[Check]:
 def _state(context: Context) -> Iterator[Check]:
     with context.state() as state:
         (answer,) = state.connection.execute("PRAGMA quick_check").fetchone()
-    yield Check("state", answer == "ok", f"state database: {answer}", "See the README, Trouble.")
+    yield Check(
+        "state", answer == "ok", f"state database: {answer}", "`reflector doctor --fix` repairs it."
+    )
 
 
 def _problems(context: Context) -> Iterator[Check]:
@@ -127,7 +129,7 @@ def _limits(_context: Context) -> Iterator[Check]:
     yield Check(
         "limits",
         ok=True,
-        message="not in this version: pulling memory from another machine, embeddings",
+        message="Not in this version: pulling memory from another machine, embeddings.",
     )
 
 

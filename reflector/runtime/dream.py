@@ -72,7 +72,8 @@ def _refusal(context: Context, refused: Refuse) -> SettingsError | DayLimitError
         name = context.settings.text("engine.name")
         return SettingsError(
             f"The engine {name!r} does not dream: it only reads what was said in so many words.",
-            hint="Set engine.name to an engine that asks a model.",
+            hint="Choose one that asks a model: `--engine anthropic`, `--engine command`, or "
+            "engine.name in config.toml.",
             key="engine.name",
         )
     if refused.why in (Why.DAY_RUNS, Why.DAY_COST):

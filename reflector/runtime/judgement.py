@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reflector.memory.budget_rules import limit_of
@@ -89,12 +89,18 @@ def _view(
 
 
 def reasons(findings: Iterable[Mapping[str, str | int]]) -> tuple[str, ...]:
-    """Return the sentences of those findings that only a person can let pass."""
-    return tuple(
-        f"{each['path']}:{each['line']} {each['message']}"
-        for each in findings
-        if (row := RULES.get(str(each["code"]))) and row.consequence == "awaiting_review"
-    )
+    """Return what only a person can let pass: each sentence once, after the places it is said of."""
+    said: dict[str, dict[str, list[str]]] = {}
+    for each in findings:
+        row = RULES.get(str(each["code"]))
+        if row and row.consequence == "awaiting_review":
+            places = said.setdefault(str(each["message"]), {})
+            places.setdefault(str(each["path"]), []).append(str(each["line"]))
+    return tuple(f"{_places(places)} {message}" for message, places in said.items())
+
+
+def _places(lines: Mapping[str, Sequence[str]]) -> str:
+    return ", ".join(f"{path}:{','.join(numbers)}" for path, numbers in lines.items())
 
 
 def judge_planned(reads: Reads, ours: str, tree: str, scope: Scope) -> list[str]:

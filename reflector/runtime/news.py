@@ -22,18 +22,36 @@ class News:
 
 def learned_more(connection: Connection, run_id: str, things: int) -> None:
     """Count what a merge brought, inside the caller's transaction."""
-    known = news(connection)
-    total = things + (known.things if known else 0)
-    scheduling.set_mark(connection, _MARK, json.dumps({"things": total, "run": run_id}))
+    _keep(connection, {**_counts(connection), run_id: things})
+
+
+def taken_back(connection: Connection, run_id: str) -> None:
+    """Say nothing of a run any more: it was undone. Inside the caller's transaction."""
+    counts = _counts(connection)
+    if counts.pop(run_id, None) is not None:
+        _keep(connection, counts)
 
 
 def news(connection: Connection) -> News | None:
     """Return what nobody was told of yet, None when there is nothing."""
+    counts = _counts(connection)
+    return News(sum(counts.values()), list(counts)[-1]) if counts else None
+
+
+def _counts(connection: Connection) -> dict[str, int]:
+    """Return how much each run brought, the last run last."""
     try:
-        fields = json.loads(scheduling.mark(connection, _MARK) or "null")
-        return News(int(fields["things"]), str(fields["run"]))
-    except (ValueError, KeyError, TypeError):
-        return None
+        known = dict(json.loads(scheduling.mark(connection, _MARK) or "{}"))
+        return {str(run): int(things) for run, things in known.items()}
+    except (ValueError, TypeError):
+        return {}
+
+
+def _keep(connection: Connection, counts: dict[str, int]) -> None:
+    if counts:
+        scheduling.set_mark(connection, _MARK, json.dumps(counts))
+    else:
+        scheduling.clear_mark(connection, _MARK)
 
 
 def told_all(connection: Connection) -> None:

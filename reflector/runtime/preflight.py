@@ -12,7 +12,7 @@ from reflector.runtime.routing import route
 from reflector.runtime.wiring import Context
 
 _HINTS = {
-    "auth": "Set ANTHROPIC_API_KEY, or engine.base_url for a server that wants no key.",
+    "auth": "A key is in the environment; with engine.base_url a server that wants none is asked.",
     "quota": "The account has no credit left, or reached its limit.",
     "model_not_found": "Set engine.model to a model that the server has.",
     "overloaded": "Is the server running, and engine.base_url right?",

@@ -271,4 +271,5 @@ def _snapshots(
 def _sizes(snapshots: Sequence[Snapshot]) -> str:
     entries = sum(each.entries for each in snapshots)
     size = sum(each.size for each in snapshots)
-    return f"{entries} entries, {size // 1024} KiB of {len(snapshots)} conversation(s)"
+    talks = "1 conversation" if len(snapshots) == 1 else f"{len(snapshots)} conversations"
+    return f"{entries} entries, {size // 1024} KiB of {talks}"

@@ -48,7 +48,8 @@ def _command(settings: Settings, environ: Mapping[str, str], model: str = "") ->
             "engine.command names no agent CLI."
             if not name
             else f"engine.command is no command line: {name[:100]!r}.",
-            hint=f"Set it to {', '.join(PRESETS)}, or a command line that reads its prompt on stdin.",
+            hint=f"Set it to {', '.join(PRESETS)}, or a command line that reads its prompt on stdin: "
+            "`command` under `[engine]` in config.toml, see docs/engines/agent-cli.md.",
             key="engine.command",
         )
     return Route(

@@ -36,6 +36,12 @@ class Key:
         return "REFLECTOR_" + self.name.replace(".", "_").upper()
 
     @property
+    def told(self) -> str:
+        """Say what the key does, and which words it takes."""
+        words = f" One of {', '.join(self.choices)}." if self.choices else ""
+        return self.says + words
+
+    @property
     def expected(self) -> str:
         """Say what a value must be."""
         if self.choices:
@@ -72,10 +78,8 @@ class Key:
 
     @property
     def shown(self) -> str:
-        """Write the default as in a settings file."""
-        if isinstance(self.default, tuple):
-            return f"[{', '.join(map(repr, self.default))}]"
-        return str(self.default).lower() if isinstance(self.default, bool) else str(self.default)
+        """Write the default for a person."""
+        return in_toml(self.default)
 
 
 KEYS: tuple[Key, ...] = (
@@ -102,7 +106,12 @@ KEYS: tuple[Key, ...] = (
         "Whether runs that ask a model are confined: where it works, always, or never.",
         choices=("auto", "required", "off"),
     ),
-    Key("merge", "auto", "Whether a person approves each merge.", choices=("auto", "review")),
+    Key(
+        "merge",
+        "auto",
+        "Whether a run is merged by itself, or waits for your review.",
+        choices=("auto", "review"),
+    ),
     Key("journal.exclude", (), "Folders whose conversations are never recorded (patterns)."),
     Key("journal.headless", True, "Whether sessions without a person are recorded."),  # noqa: FBT003 - a default
     Key("reflection.enabled", True, "Whether automatic reflections start."),  # noqa: FBT003 - a default
@@ -127,6 +136,14 @@ KEYS: tuple[Key, ...] = (
     Key("prompt.ceilings", CEILINGS, "Most percent of the block for a section.", most=100),
     Key("prompt.weights", WEIGHTS, "How sections share what is left.", least=1, most=99),
 )
+
+
+def in_toml(value: Value) -> str:
+    """Write a value as in a settings file, a string without its quotes."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(repr, value))}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
 
 _LONGEST = 200
 _SMALL = re.compile(r"[0-9]{1,3}\Z", re.ASCII)

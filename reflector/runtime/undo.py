@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
 from reflector.core.errors import NotFoundError, ParentDirtyError, ReflectorError, RefMovedError
 from reflector.core.run import Run
-from reflector.runtime import block_cache, push
+from reflector.runtime import block_cache, news, push
 from reflector.runtime.adoption import adopt_held
 from reflector.runtime.brought import Lines, brought_by_merge
 from reflector.runtime.memory_lock import memory_write
@@ -70,11 +71,26 @@ def undo(context: Context, run_id: str) -> Undone:
                 raise
         if isinstance(done, Refused):
             _forget(state, run.id)
+        else:
+            _no_news(state, run.id)
     count = sum(map(len, lines.values()))
     undone = replace(_answer(run, done), unwanted=count, rewritten_at=rewritten_at)
     block_cache.refresh(context)
     push.begin(context)
     return undone
+
+
+def undone_by(context: Context, runs: Iterable[Run]) -> dict[str, str]:
+    """Return the commit that undid each of these runs, by run, for those that were undone."""
+    merged = {run.id for run in runs if run.merge_commit}
+    if not merged:
+        return {}
+    with Reads(context.agent.repo) as reads:
+        head = reads.resolve("refs/heads/main")
+        history = reads.log(head, limit=_ALL) if head else ()
+    return {
+        run: commit.sha for commit in history for run in _named(commit, _TRAILER) if run in merged
+    }
 
 
 def remember_undone(context: Context) -> int:
@@ -104,6 +120,11 @@ def _named(commit: CommitInfo, trailer: str) -> list[str]:
 def _remember(context: Context, state: State, run_id: str, lines: Lines) -> None:
     with state.transaction() as connection:
         unwanted.record(connection, run_id, lines, "undone", context.ambient.now())
+
+
+def _no_news(state: State, run_id: str) -> None:
+    with state.transaction() as connection:
+        news.taken_back(connection, run_id)
 
 
 def _forget(state: State, run_id: str) -> None:

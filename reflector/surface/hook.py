@@ -27,6 +27,9 @@ def main() -> int:
     words = sys.argv[1:]
     if words[:1] == ["hook"] and len(words) == 3:
         return hook(words[1], words[2])
+    if words[:1] == ["hook"]:  # to some harnesses 2, a usage error, says "block": never that
+        sys.stderr.write("usage: reflector hook HARNESS EVENT, as in the README: With your agent\n")
+        return 0
     if sys.flags.no_site:  # started by the launcher: only a hook can do without our packages
         import posix  # noqa: PLC0415
 

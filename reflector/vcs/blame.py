@@ -37,8 +37,9 @@ def blame(scrubbed: Scrubbed, repo: Path, revision: str, path: str, line: int) -
         if "no such path" in err or "has only" in err:
             raise NotFoundError(
                 f"There is no line {line} of {path} in the memory.",
-                hint=f"`reflector memory cat {path}` shows what is committed.",
-                detail=err,
+                hint=f"`reflector memory cat {path}` shows what is committed."
+                if "has only" in err
+                else "`reflector memory ls` lists the documents.",
             )
         raise GitError(f"git could not blame {path}.", detail=err)
     head, *lines = out.decode("utf-8", "surrogateescape").split("\n")

@@ -48,6 +48,10 @@ def test_undo_brings_the_tree_back_and_keeps_history(cli):
     assert git(cli.repo, "rev-parse", "main").strip() == undone.json["commit"]
     assert git(cli.repo, "merge-base", "--is-ancestor", run["merge_commit"], "main") == ""
     assert git(cli.repo, "status", "--porcelain") == ""
+    assert f"undone by {undone.json['commit']}" in cli("show", run["id"]).out
+    assert cli("show", run["id"], "--json").json["undone_by"] == undone.json["commit"]
+    assert "merged, undone" in cli("runs").out
+    assert "Learned" not in cli("status").out
     twice = cli("undo", run["id"])
     assert twice.code == 1
     assert "undone already" in twice.err

@@ -5,14 +5,20 @@ from __future__ import annotations
 import argparse
 
 from reflector.runtime import hook_gate
-from reflector.runtime.settings import KEYS, Value
+from reflector.runtime.settings import KEYS, Value, in_toml
 from reflector.runtime.wiring import context
 from reflector.surface.cli.output import Output, safe
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the one action there is."""
-    parser.add_argument("action", choices=["show"], help="print every setting with its origin")
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=["show"],
+        default="show",
+        help="print every setting with its origin",
+    )
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -21,10 +27,15 @@ def run(args: argparse.Namespace, out: Output) -> int:
     hook_gate.refresh(found)
     settings = found.settings
     width = max(len(key.name) for key in KEYS)
-    out.say(f"home      {found.home.path}", f"identity  {found.agent.identity}", "")
+    out.say(
+        f"home      {found.home.path}",
+        f"identity  {found.agent.identity}",
+        f"file      {found.home.path / 'config.toml'}",
+        "",
+    )
     for key in KEYS:
         value, origin = settings.values[key.name], settings.origins[key.name]
-        out.say(f"{key.name:<{width}}  {_shown(value):<10}  {out.style(origin, 'dim')}  {key.says}")
+        out.say(f"{key.name:<{width}}  {_shown(value):<10}  {out.style(origin, 'dim')}  {key.told}")
     for prefix, name in settings.identity_paths.items():
         out.say(f"identity.paths  {prefix} = {name}")
     out.object(
@@ -46,4 +57,4 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _shown(value: Value) -> str:
-    return f"[{', '.join(map(repr, value))}]" if isinstance(value, tuple) else safe(str(value))
+    return safe(in_toml(value))

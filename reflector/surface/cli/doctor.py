@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from reflector.runtime.doctor import doctor
+from reflector.runtime.doctor import Check, doctor
 from reflector.runtime.preflight import preflight
 from reflector.runtime.repair import repair
 from reflector.runtime.wiring import context
@@ -27,15 +27,21 @@ def run(args: argparse.Namespace, out: Output) -> int:
     found = context(args.home, args.identity)
     fixed = repair(found) if args.fix else []
     for sentence in fixed:
-        out.say(f"{out.style('fixed', 'green'):<7}  {safe(sentence)}")
+        out.say(f"{out.style('fixed  ', 'green')}  {safe(sentence)}")
     checks = doctor(found)
     if args.engine:
         checks.append(preflight(found, args.engine))
     for each in checks:
-        mark = out.style("ok", "green") if each.ok else out.style("trouble", "red")
-        out.say(f"{mark:<7}  {safe(each.message)}")
+        out.say(f"{_mark(each, out)}  {safe(each.message)}")
         if not each.ok and each.hint:
             out.say(f"         {safe(each.hint)}")
     ok = all(each.ok for each in checks)
     out.object({"ok": ok, "fixed": fixed, "checks": [each.as_json() for each in checks]})
     return 0 if ok else 1
+
+
+def _mark(each: Check, out: Output) -> str:
+    """Return the first word of a line. Padded before it is coloured: colours have a length too."""
+    if not each.ok:
+        return out.style("trouble", "red")
+    return out.style("note   ", "dim") if each.name == "limits" else out.style("ok     ", "green")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from reflector.core.run import exit_code
+from reflector.core.run import Outcome, exit_code
 from reflector.runtime.dream import dream
 from reflector.runtime.learned import learned
 from reflector.runtime.present import run_json
@@ -12,6 +12,7 @@ from reflector.runtime.wiring import context
 from reflector.surface.cli.engine import add_engine, chosen
 from reflector.surface.cli.main import INTERRUPTED
 from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.pointers import ended, waits_for_you, where
 from reflector.surface.cli.stop import stoppable
 from reflector.surface.cli.watch import TerminalWatch
 
@@ -39,11 +40,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
     lessons = learned(found, runs)
     for each in runs:
         end = each.settlement
-        outcome = end.outcome.value if end else each.phase.value
-        out.say(f"Run {each.id} ({each.request.pipeline}): {outcome}")
+        out.say(f"Run {each.id} ({each.request.pipeline}): {ended(each)}")
         if end and end.detail:
             out.say(f"  {safe(end.detail)}")
     out.say(*(f"  {change.change} {safe(change.path)}" for change in lessons.changes))
+    if runs and runs[-1].outcome is Outcome.AWAITING_REVIEW:
+        out.say(*waits_for_you(runs[-1], where(args)))
     out.object(
         {
             "run": run_json(runs[-1]) if runs else None,

@@ -11,8 +11,10 @@ from reflector.runtime.wiring import Context
 
 def add_engine(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    parser.add_argument("--engine", default="", metavar="NAME", help="the engine, for this command")
-    parser.add_argument("--model", default="", metavar="NAME", help="its model, for this command")
+    parser.add_argument(
+        "--engine", default="", metavar="NAME", help="rules, anthropic or command, for this run"
+    )
+    parser.add_argument("--model", default="", metavar="NAME", help="its model, for this run")
 
 
 def chosen(found: Context, args: argparse.Namespace) -> Context:

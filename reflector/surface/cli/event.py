@@ -7,7 +7,7 @@ import argparse
 from reflector.core.errors import UsageError
 from reflector.core.schedule import Event, Idle, Settled, Shutdown
 from reflector.runtime.wiring import context
-from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.output import Output, counted, safe
 
 _NAMES = ("settled", "idle", "shutdown", "compaction")
 
@@ -29,7 +29,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Handle one event, or the spool."""
     if args.drain == bool(args.event):
-        raise UsageError("Name an event, or --drain.", hint="`reflector event --help`")
+        raise UsageError(
+            "Name an event, or --drain.", hint="`reflector event --help` explains them."
+        )
     if args.drain:
         return _drain(args, out)
     from reflector.runtime.front import describe, handle, mark_compaction  # noqa: PLC0415
@@ -60,7 +62,7 @@ def _drain(args: argparse.Namespace, out: Output) -> int:
     from reflector.runtime.spooled import drain_spool  # noqa: PLC0415 - imports what reads transcripts
 
     done = drain_spool(context(args.home, args.identity))
-    out.say(f"{done.events} events, {done.entries} new entries")
+    out.say(f"{counted(done.events, 'event')}, {counted(done.entries, 'new entry', 'new entries')}")
     for sentence in done.trouble:
         out.note(safe(sentence))
     out.object(

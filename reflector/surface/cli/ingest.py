@@ -10,7 +10,7 @@ from reflector.runtime.ingest import Ingested, ingest
 from reflector.runtime.wiring import context
 from reflector.surface.cli.left_out import left_out
 from reflector.surface.cli.main import INTERRUPTED
-from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.output import Output, counted, safe
 from reflector.surface.cli.stop import stoppable
 from reflector.surface.cli.watch import TerminalWatch
 
@@ -41,9 +41,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     out.done()
     for each in done:
         out.say(
-            f"{safe(each.path)}: {each.entries} new entries, {each.steps} steps, "
-            f"{each.skipped} skipped, {each.bad_lines} bad lines ({each.format}, "
-            f"{each.conversation})"
+            f"{safe(each.path)}: {counted(each.entries, 'new entry', 'new entries')}, "
+            f"{counted(each.steps, 'step')}, {each.skipped} skipped, "
+            f"{counted(each.bad_lines, 'bad line')} ({each.format}, {each.conversation})"
         )
         if each.left_out:
             out.say(f"  {left_out(each.left_out)}")

@@ -99,12 +99,23 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(message, hint=f"`{self.prog} --help` explains it.")
 
 
+class _Help(argparse.HelpFormatter):
+    """Help whose longest command keeps to its line: argparse forgets that commands are indented."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        """Make room for the indent."""
+        super().add_argument(action)
+        if action.nargs == argparse.PARSER:
+            self._action_max_length += 2
+
+
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="reflector",
         description="A git-backed memory for coding agents that improves by itself.",
         epilog="`reflector COMMAND --help` explains a command.",
         allow_abbrev=False,
+        formatter_class=_Help,
     )
     parser.set_defaults(module=None, group=None)
     parser.add_argument("--version", "-V", action="version", version=f"reflector {__version__}")
@@ -125,6 +136,7 @@ def _add(
         says = entry.says if isinstance(entry, Group) else entry[1]
         command = commands.add_parser(name, help=says, description=_sentence(says))
         command.allow_abbrev = False
+        command.formatter_class = _Help
         if isinstance(entry, Group):
             command.set_defaults(module=None, group=command)
             inner = command.add_subparsers(metavar="COMMAND", title="commands")

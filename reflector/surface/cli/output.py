@@ -55,9 +55,11 @@ class Output:
             tell("".join(f"{line}\n" for line in lines))
 
     def exact(self, text: str) -> None:
-        """Write a text as it is: an agent gets these very bytes."""
+        """Write a text as it is: an agent gets these very bytes. A terminal's next line is its own."""
         if not self.json:
             tell(text)
+            if not text.endswith("\n") and sys.stdout.isatty():
+                tell("\n")
 
     def raw(self, value: bytes) -> None:
         """Write bytes that hold no secret any more."""

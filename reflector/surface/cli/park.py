@@ -6,7 +6,7 @@ import argparse
 
 from reflector.runtime.parking import clear, shown
 from reflector.runtime.wiring import context
-from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.output import Output, counted, safe
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,10 +25,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
         clear(found)
     state = shown(found)
     if not state["parked"]:
-        out.say(f"Automatic runs start ({state['streak']} failures in a row).")
+        out.say(f"Automatic runs start ({counted(state['streak'], 'failure')} in a row).")
     else:
         out.say(
-            f"Parked since {state['since']} after {state['streak']} failures: "
+            f"Parked since {state['since']} after {counted(state['streak'], 'failure')}: "
             f"{safe(str(state['reason']))}",
             f"  next probe: {state['next_probe_at']}",
             "  reflector park clear   lets automatic runs start again",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from reflector.surface.cli.engine import add_engine, chosen
 from reflector.surface.cli.left_out import left_out
 from reflector.surface.cli.main import INTERRUPTED
 from reflector.surface.cli.numbers import positive
-from reflector.surface.cli.output import Output, error_json, safe
+from reflector.surface.cli.output import Output, counted, error_json, safe
+from reflector.surface.cli.pointers import aligned, waits_for_you, where
 from reflector.surface.cli.stop import stoppable
 from reflector.surface.cli.watch import TerminalWatch
 
@@ -58,15 +58,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
         done = reflect(found, options, TerminalWatch(out, stop))
     out.done()
     lessons = learned(found, done.runs)
-    _show(found, done, lessons, _where(args), out)
+    _show(found, done, lessons, where(args), out)
     out.object(_machine(done, lessons))
     return _exit_code(done)
-
-
-def _where(args: argparse.Namespace) -> str:
-    """Repeat the flags that say where, for commands to be copied."""
-    given = (("--home", args.home), ("--identity", args.identity))
-    return "".join(f" {flag} {shlex.quote(value)}" for flag, value in given if value)
 
 
 def _machine(done: Reflected, lessons: Learned) -> dict[str, Any]:
@@ -100,10 +94,11 @@ def _exit_code(done: Reflected) -> int:
 
 def _show_files(done: Reflected, out: Output) -> None:
     for file in done.ingested:
-        bad = f", {file.bad_lines} unreadable lines" if file.bad_lines else ""
+        bad = f", {counted(file.bad_lines, 'unreadable line')}" if file.bad_lines else ""
+        new = counted(file.entries, "new entry", "new entries")
         out.say(
-            f"Read {safe(Path(file.path).name)}: {file.entries} new entries, "
-            f"{file.steps} steps ({file.format}{bad})"
+            f"Read {safe(Path(file.path).name)}: {new}, {counted(file.steps, 'step')} "
+            f"({file.format}{bad})"
         )
         if file.left_out:
             out.say(f"  {left_out(file.left_out)}")
@@ -111,7 +106,7 @@ def _show_files(done: Reflected, out: Output) -> None:
         out.refusal(refusal)
 
 
-def _show(found: Context, done: Reflected, lessons: Learned, where: str, out: Output) -> None:
+def _show(found: Context, done: Reflected, lessons: Learned, place: str, out: Output) -> None:
     _show_files(done, out)
     for each in done.runs:
         _show_run(each, out)
@@ -123,8 +118,8 @@ def _show(found: Context, done: Reflected, lessons: Learned, where: str, out: Ou
     if done.over:
         out.refusal(done.over)
     if not (done.runs or done.waiting or done.interrupted or done.refused or done.over):
-        out.say("Nothing new to reflect on.")
-    _show_lessons(found, lessons, where, out)
+        out.say(f"Nothing new to reflect on. `reflector prompt{place}` shows what is known.")
+    _show_lessons(found, lessons, place, out)
     if done.interrupted:
         out.say("Stopped. What was merged stays; the rest is read next time.")
 
@@ -135,7 +130,8 @@ def _show_run(run: Run, out: Output) -> None:
         return
     colour = "green" if end.outcome is Outcome.MERGED else "yellow"
     entries = sum(each.entries for each in run.snapshots)
-    line = f"Run {run.id} · {entries} entries · {out.style(end.outcome.value, colour)}"
+    read = counted(entries, "entry", "entries")
+    line = f"Run {run.id} · {read} · {out.style(end.outcome.value, colour)}"
     out.say(line + (f" ({end.reason.value})" if end.reason else ""))
     if end.merge_commit:
         out.say(f"  merge {end.merge_commit}")
@@ -143,7 +139,7 @@ def _show_run(run: Run, out: Output) -> None:
         out.say(f"  {safe(end.detail)}")
 
 
-def _show_lessons(found: Context, lessons: Learned, where: str, out: Output) -> None:
+def _show_lessons(found: Context, lessons: Learned, place: str, out: Output) -> None:
     if not lessons.added:
         _show_summary(lessons.report, out)
         return
@@ -154,24 +150,19 @@ def _show_lessons(found: Context, lessons: Learned, where: str, out: Output) -> 
         out.say(f"  {out.style(safe(path), 'cyan')}")
         for line in lines:
             out.say(f"    {safe(line)}")
-    _show_where(found, last, where, out)
+    _show_where(found, last, place, out)
 
 
-def _show_where(found: Context, last: Run, where: str, out: Output) -> None:
+def _show_where(found: Context, last: Run, place: str, out: Output) -> None:
     """Name the commands that go on from here, ready to be copied."""
     if last.outcome is Outcome.AWAITING_REVIEW:
-        out.say("", "It waits for you:")
-        out.say(
-            f"  reflector review show {last.id}{where}      what it would change, and why it waits"
-        )
-        out.say(f"  reflector review approve {last.id}{where}   merge it")
-        out.say(f"  reflector review reject {last.id}{where}    drop it")
+        out.say(*waits_for_you(last, place))
         return
-    out.say("", "Where to look:")
-    out.say(f"  reflector show {last.id} --diff{where}   what it changed")
+    rows = [(f"reflector show {last.id} --diff{place}", "what it changed")]
     if last.outcome is Outcome.MERGED:
-        out.say(f"  reflector undo {last.id}{where}   take it back")
-    out.say(f"  reflector prompt{where}   what your agent will see", f"  {found.agent.repo}")
+        rows.append((f"reflector undo {last.id}{place}", "take it back"))
+    rows.append((f"reflector prompt{place}", "what your agent will see"))
+    out.say("", "Where to look:", *aligned(rows), f"  {found.agent.repo}")
 
 
 def _show_summary(report: str, out: Output) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from reflector.core.run import exit_code
+from reflector.core.run import Outcome, exit_code
 from reflector.runtime.learned import learned
 from reflector.runtime.present import run_json
 from reflector.runtime.reflect import Options, reflect
 from reflector.runtime.wiring import context
 from reflector.store import reservations
 from reflector.surface.cli.main import INTERRUPTED
-from reflector.surface.cli.output import Output
+from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.pointers import ended, waits_for_you, where
 from reflector.surface.cli.stop import stoppable
 from reflector.surface.cli.watch import TerminalWatch
 
@@ -41,7 +42,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
     last = done.runs[-1] if done.runs else None
     lessons = learned(found, done.runs)
     if last and last.settlement:
-        out.say(f"Run {last.id}: {last.settlement.outcome.value} {last.settlement.detail}".rstrip())
+        out.say(f"Run {last.id}: {ended(last)}")
+        if last.settlement.detail:
+            out.say(f"  {safe(last.settlement.detail)}")
+        out.say(*(f"  {each.change} {safe(each.path)}" for each in lessons.changes))
+        if last.outcome is Outcome.AWAITING_REVIEW:
+            out.say(*waits_for_you(last, where(args)))
     out.object(
         {
             "run": run_json(last) if last else None,

@@ -10,9 +10,11 @@ from reflector.core.run import Outcome, Run
 from reflector.runtime import steps
 from reflector.runtime.present import run_json
 from reflector.runtime.supervisor import read_result
+from reflector.runtime.undo import undone_by
 from reflector.runtime.wiring import Context, context
 from reflector.store import reservations
-from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.output import Output, counted, safe
+from reflector.surface.cli.pointers import ended
 from reflector.vcs.reads import Reads
 
 
@@ -30,12 +32,19 @@ def run(args: argparse.Namespace, out: Output) -> int:
         shown = reservations.find(state.connection, args.run)
     diff, commits = evidence(found, shown)
     said = report(found, shown)
-    tell(shown, said, out)
+    undone = undone_by(found, [shown]).get(shown.id, "")
+    tell(shown, said, out, undone)
     if args.diff and diff:
         out.say("", *(coloured(line, out) for line in diff.rstrip("\n").split("\n")))
     told = list(steps.read(found.agent.run(shown.id))) if args.steps else []
     out.say(*map(_step, told))
-    body = {"run": run_json(shown), "diff": diff, "report": said, "commits": commits}
+    body: dict[str, object] = {
+        "run": run_json(shown),
+        "diff": diff,
+        "report": said,
+        "commits": commits,
+    }
+    body |= {"undone_by": undone or None}
     out.object({**body, "steps": told} if args.steps else body)
     return 0
 
@@ -69,22 +78,24 @@ def evidence(found: Context, shown: Run) -> tuple[str, list[dict[str, Any]]]:
         return reads.diff_text(shown.base, shown.tip), commits
 
 
-def tell(shown: Run, said: str, out: Output) -> None:
+def tell(shown: Run, said: str, out: Output, undone: str = "") -> None:
     """Say what a run read and how it ended."""
     end = shown.settlement
     out.say(
-        f"Run {out.style(shown.id, 'bold')}: {end.outcome.value if end else shown.phase.value}",
+        f"Run {out.style(shown.id, 'bold')}: {ended(shown)}",
         f"  {shown.request.pipeline}, {shown.request.trigger}, engine {shown.request.engine}, "
         f"{'sandboxed' if shown.sandboxed else 'not sandboxed'}",
         f"  {shown.reserved_at} to {shown.ended_at or 'now'}",
     )
     if end and end.merge_commit:
         out.say(f"  merge {end.merge_commit} of {shown.tip}")
+    if undone:
+        out.say(f"  undone by {undone}")
     if end and end.detail:
         out.say(f"  {safe(end.detail)}")
     for each in shown.snapshots:
         out.say(
-            f"  read {safe(each.conversation)}: {each.entries} entries, {each.size} bytes, "
+            f"  read {safe(each.conversation)}: {counted(each.entries, 'entry', 'entries')}, {counted(each.size, 'byte')}, "
             f"{each.backlog_remaining} left after it",
             f"       {each.first_entry} .. {each.last_entry}",
         )

@@ -10,8 +10,9 @@ from reflector.agent.abilities import ABILITIES
 from reflector.runtime.status import Status, status
 from reflector.runtime.wiring import context
 from reflector.surface.cli.left_out import left_out
-from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.output import Output, counted, safe
 from reflector.surface.cli.pause import until
+from reflector.surface.cli.pointers import ended
 
 _LISTED = 10
 
@@ -47,7 +48,7 @@ def _memory(found: Status, out: Output) -> None:
     goes = _where_text_goes(found, asks=ABILITIES[engine].calls_model)
     out.say(
         f"{out.style(context.agent.identity, 'bold')} in {context.home.path}",
-        f"memory   {found.documents} documents at {found.git.head[:12]}{dirty}; system tier "
+        f"memory   {counted(found.documents, 'document')} at {found.git.head[:12]}{dirty}; system tier "
         f"{found.system_tokens} of {budget} tokens",
         f"engine   {engine} ({context.settings.origins['engine.name']}); {goes}",
         f"sandbox  {safe(found.sandbox.sentence)}",
@@ -64,7 +65,7 @@ def _where_text_goes(found: Status, *, asks: bool) -> str:
 
 def _push(known: Mapping[str, Any], out: Output) -> None:
     ahead, last = known["ahead"], known["last_push_at"]
-    more = "" if ahead is None else f", {ahead} commits ahead"
+    more = "" if ahead is None else f", {counted(ahead, 'commit')} ahead"
     when = f", last pushed {last} to {known['branch']}" if last else ", never pushed"
     out.say(f"push     {safe(str(known['remote'] or 'nowhere'))}{more}{when}")
 
@@ -88,11 +89,14 @@ def _recording(found: Status, out: Output) -> None:
 
 def _conversations(found: Status, out: Output) -> None:
     waiting = [each for each in found.conversations if each.unreflected_bytes > 0]
-    out.say(f"journal  {len(found.conversations)} conversations, {len(waiting)} with a backlog")
+    out.say(
+        f"journal  {counted(len(found.conversations), 'conversation')}, {len(waiting)} with a backlog"
+    )
     for each in waiting[-_LISTED:]:
         out.say(
-            f"  {safe(each.key)}  {each.steps_since_reflection} steps, "
-            f"{each.unreflected_bytes // 1024} KiB  {out.style(safe(each.title), 'dim')}"
+            f"  {safe(each.key)}  {counted(each.steps_since_reflection, 'step')}, "
+            f"{max(each.unreflected_bytes // 1024, 1)} KiB"
+            f"{each.title and '  ' + out.style(safe(each.title), 'dim')}"
         )
 
 
@@ -100,5 +104,4 @@ def _runs(found: Status, out: Output) -> None:
     for run in found.active:
         out.say(f"active   {run.id} {run.phase}")
     for run in found.last_runs:
-        outcome = run.outcome.value if run.outcome else run.phase.value
-        out.say(f"run      {run.id}  {outcome}")
+        out.say(f"run      {run.id}  {ended(run)}")

@@ -23,7 +23,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     done = undo(context(args.home, args.identity), args.run)
     out.say(f"Undid run {done.run} by commit {done.commit}", *(f"  {safe(p)}" for p in done.paths))
     if done.unwanted:
-        out.say("What it had written is not written again without asking you.")
+        out.say("A run that writes the same again waits for you: `reflector review list`.")
     if done.rewritten_at:
         out.say(
             f"History was rewritten on {done.rewritten_at[:10]}, after that run: what was forgotten "

@@ -73,3 +73,17 @@ def test_a_hook_whose_input_never_ends_gives_up(home):
     finally:
         os.close(ours)
         os.close(theirs)
+
+
+@pytest.mark.parametrize("words", [(), ("claude-code",), ("claude-code", "Stop", "more")])
+def test_a_hook_that_was_put_in_wrong_says_how_and_blocks_nobody(home, words):
+    done = subprocess.run(
+        (*HOOK[:4], *words),
+        env={"REFLECTOR_HOME": str(home)},
+        input=PAYLOAD,
+        capture_output=True,
+        timeout=20,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert b"usage: reflector hook HARNESS EVENT" in done.stderr

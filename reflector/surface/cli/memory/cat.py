@@ -15,7 +15,7 @@ from reflector.surface.cli.output import Output, safe
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add which document."""
     parser.description = "Print one document as main has it; what is not committed does not show."
-    parser.add_argument("path", metavar="PATH")
+    parser.add_argument("path", metavar="PATH", help="a document, such as system/human.md")
 
 
 def run(args: argparse.Namespace, out: Output) -> int:

@@ -27,6 +27,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
         out.say("Nothing was edited.")
     for each in done.left:
         out.say(f"{out.style('left', 'yellow')}  {safe(f'{each.path}:{each.line} {each.message}')}")
+    if done.left:
+        out.say("  Mend it and commit again; `reflector memory lint --worktree` names every fault.")
     out.object(
         {
             "commit": done.commit,

@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Make a document. PATH is relative to the memory; .md is added if missing. A text that "
         "begins with a '---' header brings its own description."
     )
-    parser.add_argument("path", metavar="PATH")
+    parser.add_argument("path", metavar="PATH", help="where, such as reference/hosts.md")
     parser.add_argument("--description", default="", metavar="TEXT", help="what it is about")
     given.add_text(parser, "the text of the document")
     given.add_reason(parser)

@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Delete a document, or a folder with all that is in it; a protected document below it "
         "refuses all. History keeps what was there."
     )
-    parser.add_argument("path", metavar="PATH")
+    parser.add_argument("path", metavar="PATH", help="a document or a folder")
     given.add_reason(parser)
 
 

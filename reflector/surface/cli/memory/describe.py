@@ -15,7 +15,7 @@ from reflector.surface.cli.output import Output
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the description."""
     parser.description = "Change what a document says it is about; nothing else of it changes."
-    parser.add_argument("path", metavar="PATH")
+    parser.add_argument("path", metavar="PATH", help="a document")
     given.add_text(parser, "the description, one line")
     given.add_reason(parser)
 

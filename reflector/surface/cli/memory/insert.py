@@ -15,7 +15,7 @@ from reflector.surface.cli.output import Output
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add what to insert, and where."""
     parser.description = "Insert lines into a document; without --after at its end."
-    parser.add_argument("path", metavar="PATH")
+    parser.add_argument("path", metavar="PATH", help="a document")
     parser.add_argument(
         "--after", type=int, metavar="LINE", help="a line of the file; 0 is the top of the body"
     )

@@ -26,7 +26,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """List them."""
     found = log(context(args.home, args.identity), args.path)
     for each in found:
-        named = "" if each.path == found[0].path else f", then {safe(each.path)}"
+        named = "" if each.path == found[0].path else f"  (as {safe(each.path)})"
         out.say(
             f"{out.style(each.commit.sha[:12], 'yellow')} {each.commit.at[:16]} {_by(each)}",
             f"    {safe(redact(each.subject).text)}{named}",

@@ -17,8 +17,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Rename a document or a folder. Links that then point nowhere are named, not changed."
     )
-    parser.add_argument("path", metavar="PATH")
-    parser.add_argument("to", metavar="NEW")
+    parser.add_argument("path", metavar="PATH", help="a document or a folder")
+    parser.add_argument("to", metavar="NEW", help="its new path")
     given.add_reason(parser)
 
 

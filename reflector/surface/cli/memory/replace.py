@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Replace one place in a document. The old text must be there exactly once, else the number "
         "of places and the nearest lines are shown."
     )
-    parser.add_argument("path", metavar="PATH")
+    parser.add_argument("path", metavar="PATH", help="a document")
     for which in ("old", "new"):
         given.add_text(parser, f"the {which} text", f"--{which}", f"--{which}-file")
     given.add_reason(parser)

@@ -15,7 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Bring a document back as it was, by one new commit. REV is a commit, a run id (as that "
         "run left it), or a date (the end of that day)."
     )
-    parser.add_argument("place", metavar="PATH@REV")
+    parser.add_argument("place", metavar="PATH@REV", help="such as system/human.md@2026-11-30")
 
 
 def run(args: argparse.Namespace, out: Output) -> int:

@@ -24,7 +24,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Drop a run that waits."""
     found = context(args.home, args.identity)
     done = reject(found, args.run, args.reason)
-    detail = done.settlement.detail if done.settlement else ""
-    out.say(f"Rejected run {done.id}. {safe(detail)}")
+    said = f": {safe(args.reason)}" if args.reason else ""
+    out.say(
+        f"Rejected run {done.id}{said}",
+        f"Its lines are not written again without asking you; `reflector retry {done.id}` reads "
+        "again what it read.",
+    )
     out.object({"run": run_json(done)})
     return 0

@@ -13,8 +13,11 @@ from reflector.surface.cli.short_memory.where import add_scope, note_when_off, s
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the entry and the file."""
-    parser.description = "Add one entry of a MEMORY.md; every other byte of the file stays."
-    parser.add_argument("id", metavar="ID", help="letters, digits, - and _, at most 64")
+    parser.description = (
+        "Add one entry of a MEMORY.md; every other byte of the file stays. For example: reflector "
+        'short-memory add tabs "Indent with tabs"'
+    )
+    parser.add_argument("id", metavar="ID", help="its name: letters, digits, - and _, at most 64")
     parser.add_argument("text", metavar="TEXT", help="one fact, preference or constraint")
     add_scope(parser)
 
