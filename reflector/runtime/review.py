@@ -23,7 +23,7 @@ from reflector.runtime.loop import Quiet, bench_for
 from reflector.runtime.recovery import recover
 from reflector.runtime.reflect import pass_on
 from reflector.runtime.settings import with_flags
-from reflector.runtime.trouble import named
+from reflector.runtime.trouble import named, way_out
 from reflector.runtime.waiting import BY_SETTING, Waits, waits
 from reflector.runtime.wiring import Context
 from reflector.store import reservations, reviews
@@ -215,7 +215,8 @@ def _refusal(run: Run, found: Prospect) -> ReflectorError:
     where = f" ({paths})" if paths else ""
     sentence = f"Run {run.id} cannot be merged: {found.detail}{where}"
     if found.kind == "parent_dirty":
-        hint = "Commit or put away your changes in the memory, then approve it again."
+        edits = "Commit or put away your changes in the memory, then approve it again."
+        hint = way_out(found.detail, found.paths, edits)
         return ParentDirtyError(sentence, hint=hint, paths=paths, run=run.id)
     hint = (
         f"It goes on waiting. `reflector retry {run.id}` learns it anew on top of what is there now; "

@@ -11,6 +11,7 @@ from reflector.runtime import block_cache, push
 from reflector.runtime.adoption import adopt_held
 from reflector.runtime.brought import Lines, brought_by_merge
 from reflector.runtime.memory_lock import memory_write
+from reflector.runtime.trouble import way_out
 from reflector.runtime.wiring import Context
 from reflector.store import forgetting, reservations, unwanted
 from reflector.store.state import State
@@ -145,7 +146,11 @@ def _answer(run: Run, done: Integrated | Refused) -> Undone:
         case "parent_dirty":
             raise ParentDirtyError(
                 f"Run {run.id} cannot be undone now: {done.detail}",
-                hint="Commit or put away your changes in the memory, then try again.",
+                hint=way_out(
+                    done.detail,
+                    done.paths,
+                    "Commit or put away your changes in the memory, then try again.",
+                ),
                 paths=paths,
             )
         case "merge_conflict":

@@ -28,6 +28,7 @@ from reflector.runtime.hand_edits import files_of, links_on_the_way
 from reflector.runtime.judgement import system_limit
 from reflector.runtime.memory_lock import WRITTEN, memory_write
 from reflector.runtime.reasons import subject, trailer
+from reflector.runtime.trouble import way_out
 from reflector.runtime.wiring import Context
 from reflector.vcs import merge
 from reflector.vcs.merge import Files, Integrated, Integration, Refused, Write
@@ -196,7 +197,11 @@ def _answer(done: Integrated | Refused, warnings: tuple[Finding, ...]) -> Writte
         return Written(done.sha, done.changed, warnings)
     raise ParentDirtyError(
         " ".join(filter(None, (f"The memory was not changed: {done.detail}", _listed(done.paths)))),
-        hint="`reflector memory commit` takes in what you edited by hand; then try again.",
+        hint=way_out(
+            done.detail,
+            done.paths,
+            "`reflector memory commit` takes in what you edited by hand; then try again.",
+        ),
         paths=", ".join(done.paths),
     )
 
