@@ -10,6 +10,7 @@ from reflector.memory.codes import shown
 from reflector.memory.finding import Finding
 from reflector.memory.tree import Tree, changes, is_document
 from reflector.runtime import block_cache
+from reflector.runtime.forget_intent import refuse_unfinished
 from reflector.runtime.hand_edits import Edited, files_of, judge_edits, read_edits, with_edits
 from reflector.runtime.memory_lock import ADOPTED, memory_write
 from reflector.runtime.reasons import subject
@@ -89,6 +90,7 @@ def commit(context: Context, reason: str = "") -> Adopted:
 
 
 def _once(context: Context, git: Porcelain, reason: str, quiet: int) -> Adopted:
+    refuse_unfinished(context.agent)
     found = _look(context, git, quiet)
     if not found.files:
         return Adopted(left=found.left)

@@ -9,6 +9,7 @@ from reflector.core.errors import ReflectorError, RefMovedError
 from reflector.core.run import Outcome, Phase, Reason, Run, Settlement
 from reflector.memory.commit_message import GENERATED_BY
 from reflector.memory.edit import Scope
+from reflector.runtime import forget_intent
 from reflector.runtime.adoption import adopt_held
 from reflector.runtime.bench import Bench, keep
 from reflector.runtime.judgement import judge_planned, scope_of, system_limit
@@ -91,6 +92,8 @@ def surely(bench: Bench, work: Validated, step: Callable[[], Settlement]) -> Set
 
 
 def _merged(bench: Bench, work: Validated) -> Integrated | Refused:
+    if said := forget_intent.unfinished(bench.context.agent):
+        return Refused("parent_dirty", said)  # the tip is kept, and merged once that is done
     job = job_of(bench, work)
     for _ in range(_TRIES):
         try:

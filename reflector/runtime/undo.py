@@ -10,6 +10,7 @@ from reflector.core.run import Run
 from reflector.runtime import block_cache, push
 from reflector.runtime.adoption import adopt_held
 from reflector.runtime.brought import Lines, brought_by_merge
+from reflector.runtime.forget_intent import refuse_unfinished
 from reflector.runtime.memory_lock import memory_write
 from reflector.runtime.trouble import way_out
 from reflector.runtime.wiring import Context
@@ -57,6 +58,7 @@ def undo(context: Context, run_id: str) -> Undone:
         lines = brought_by_merge(context, run.merge_commit)
         rewritten_at = forgetting.rewritten_at(state.connection, run.merge_commit)
         with memory_write(context) as git:
+            refuse_unfinished(context.agent)
             adopt_held(context, git)
             _refuse_twice(context, run)
             try:

@@ -24,6 +24,7 @@ from reflector.memory.tree import Change as Changed
 from reflector.memory.tree import Tree, changes
 from reflector.runtime import block_cache, push
 from reflector.runtime.adoption import adopt_held
+from reflector.runtime.forget_intent import refuse_unfinished
 from reflector.runtime.hand_edits import files_of, links_on_the_way
 from reflector.runtime.judgement import system_limit
 from reflector.runtime.memory_lock import WRITTEN, memory_write
@@ -76,13 +77,14 @@ def write(
 
     `reason` is its subject: one line. `change` may be called again when main moves meanwhile.
     Raises DocumentError with the first thing that the validator refuses, NoChangeError,
-    ParentDirtyError when uncommitted work is in the way, UsageError for a bad reason.
+    ParentDirtyError when uncommitted work is in the way, BusyError, UsageError for a bad reason.
     """
     context.require()
     lines = [subject(reason), "", f"Memory-Writer: {writer}"]
     if conversation:
         lines.append(trailer("Conversation", conversation))
     with memory_write(context) as git:
+        refuse_unfinished(context.agent)
         adopt_held(context, git)
         for _ in range(_TRIES):
             try:
