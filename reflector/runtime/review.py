@@ -17,7 +17,7 @@ from reflector.runtime.adoption import adopt
 from reflector.runtime.bench import Bench, let_go, settle
 from reflector.runtime.brought import brought_in_vain
 from reflector.runtime.integration import Validated, scope
-from reflector.runtime.judgement import Kept, judge_kept, judge_planned, reasons
+from reflector.runtime.judgement import Kept, judge_kept, judge_planned, reasons, together
 from reflector.runtime.kept import drop, tried, waits_again
 from reflector.runtime.loop import Quiet, bench_for
 from reflector.runtime.recovery import recover
@@ -115,7 +115,7 @@ def prospect(context: Context, state: State, run: Run) -> Prospect:
         verdict = judge_kept(reads, Kept(run.branch or "", base, tip), may)
         if verdict.outcome not in ("accept", "awaiting_review"):
             errors = [each for each in verdict.findings if each.severity == "error"]
-            said = "; ".join(f"{each.path}:{each.line} {each.message}" for each in errors)
+            said = together([f"{each.path}:{each.line} {each.message}" for each in errors])
             return Prospect(
                 "invalid", said, tuple({each.path: None for each in errors if each.path})
             )

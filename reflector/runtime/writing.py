@@ -26,7 +26,7 @@ from reflector.runtime import block_cache, push
 from reflector.runtime.adoption import adopt_held
 from reflector.runtime.forget_intent import refuse_unfinished
 from reflector.runtime.hand_edits import files_of, links_on_the_way
-from reflector.runtime.judgement import system_limit
+from reflector.runtime.judgement import system_limit, together
 from reflector.runtime.memory_lock import WRITTEN, memory_write
 from reflector.runtime.reasons import subject, trailer
 from reflector.runtime.trouble import way_out
@@ -186,7 +186,7 @@ def _refuse(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     raise (PathError if first.code.startswith("path_") else DocumentError)(
         f"The change was refused: {said[0]}",
         hint="Nothing was changed. Mend that and try again.",
-        detail="; ".join(said[1:]),
+        detail=together(said[1:]),
         path=first.path,
         line=first.line,
         code=first.code,
