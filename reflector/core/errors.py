@@ -109,6 +109,7 @@ class DocumentError(ReflectorError):
     """A memory document cannot be parsed or may not be written."""
 
     code = "bad_document"
+    advice = "Mend that and try again; nothing was changed."
 
 
 class PathError(DocumentError):
@@ -133,9 +134,20 @@ class GitError(ReflectorError):
         return _is_full(str(self.facts.get("detail", "")))
 
 
-def _git_advice(detail: str) -> str:
+def machine_advice(detail: str) -> str:
+    """Return the next step where the machine refused, in whosever words; "" if it did not."""
     if _is_full(detail):
         return "Free some space and run the same command again; nothing was lost."
+    if "Permission denied" in detail:
+        return "Check that what is named belongs to you, and that you can read and write it."
+    if "Read-only file system" in detail:
+        return "Make that file system writable, then run the same command again."
+    return ""
+
+
+def _git_advice(detail: str) -> str:
+    if advice := machine_advice(detail):
+        return advice
     if ".lock': File exists" in detail:
         return "If no git command is running in the memory, remove that file and try again."
     return "`git fsck --full` in the memory repository names what is damaged."

@@ -10,6 +10,7 @@ from reflector.memory.codes import shown
 from reflector.memory.finding import Finding
 from reflector.memory.tree import Tree, changes, is_document
 from reflector.runtime import block_cache
+from reflector.runtime.forgetting.intent import refuse_unfinished
 from reflector.runtime.hand_edits import Edited, files_of, judge_edits, read_edits, with_edits
 from reflector.runtime.memory_lock import land, memory_write, on_top_of_main
 from reflector.runtime.reasons import subject
@@ -81,6 +82,7 @@ def commit(context: Context, reason: str = "") -> Adopted:
 
 
 def _once(context: Context, git: Porcelain, reason: str, quiet: int) -> Adopted:
+    refuse_unfinished(context.agent)
     found = _look(context, git, quiet)
     if not found.files:
         return Adopted(left=found.left)

@@ -23,7 +23,7 @@ _SLOT = SLOT["dream"]
 def dream(
     context: Context,
     watch: Watch,
-    target: str = "",
+    target: str | None = None,
     *,
     over_budget: bool = False,
     child: Sequence[str] = CHILD,
@@ -34,7 +34,7 @@ def dream(
     UsageError for a target that is no document, DayLimitError, BusyError while a run is active.
     """
     context.require()
-    if target:
+    if target is not None:  # an empty one, of a variable that is not set, is not the whole memory
         _must_be_document(target)
     with bench_for(context, _SLOT, watch, child) as bench:
         if bench is None:
@@ -43,7 +43,7 @@ def dream(
             )
         recover(bench, _SLOT)
         before = list(reserved_before(bench))
-        event = Manual("cli", pipeline="dream", target=target, over_budget=over_budget)
+        event = Manual("cli", pipeline="dream", target=target or "", over_budget=over_budget)
         decision = Scheduler(context, bench.state).handle(event)
         if isinstance(decision, Refuse):
             raise _refusal(context, decision)

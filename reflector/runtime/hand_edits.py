@@ -85,21 +85,33 @@ def _within(path: str, folder: str) -> bool:
 
 
 def _read(repo: Path, path: str) -> Edited | Finding:
-    if any(link.is_symlink() for link in _on_the_way(repo, path)):
-        return _left("symlink", path, "A symbolic link is on the way to the file.")
+    if links_on_the_way(repo, path):
+        return _left("symlink", path, "A symbolic link is on the way to the file, or in its place.")
     try:
         descriptor = os.open(repo / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
         return Edited(None, FILE, _folder_changed(repo, path))
     except OSError as error:
         return _left("unreadable", path, f"The file cannot be read ({error.strerror}).")
-    with os.fdopen(descriptor, "rb") as file:
-        before = os.fstat(descriptor)
-        if not stat.S_ISREG(before.st_mode):
-            return _left("unreadable", path, "This is no regular file.")
+    try:
+        return _read_open(repo, path, descriptor)
+    except OSError as error:
+        return _left("unreadable", path, f"The file cannot be read ({error.strerror}).")
+    finally:
+        os.close(descriptor)
+
+
+def _read_open(repo: Path, path: str, descriptor: int) -> Edited | Finding:
+    before = os.fstat(descriptor)
+    if stat.S_ISDIR(before.st_mode) and not path.endswith("/"):
+        return Edited(None, FILE, _folder_changed(repo, path))  # the file made way for a folder
+    if not stat.S_ISREG(before.st_mode):
+        # Of folders, git names only those that are repositories of their own.
+        return _left("unreadable", path, "This is no regular file.")
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
         content = file.read(MAX_FILE + 1)
-        if _stamp(os.fstat(descriptor)) != _stamp(before):
-            return _left("changing", path, "The file is being written to.")
+    if _stamp(os.fstat(descriptor)) != _stamp(before):
+        return _left("changing", path, "The file is being written to.")
     mode = EXECUTABLE if before.st_mode & stat.S_IXUSR else FILE
     return Edited(content, mode, before.st_mtime)
 

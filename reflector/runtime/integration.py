@@ -11,6 +11,7 @@ from reflector.memory.commit_message import GENERATED_BY
 from reflector.memory.edit import Scope
 from reflector.runtime.adoption import adopt_held
 from reflector.runtime.bench import Bench, keep
+from reflector.runtime.forgetting import intent
 from reflector.runtime.judgement import judge_planned, scope_of, system_limit
 from reflector.runtime.memory_lock import memory_write
 from reflector.runtime.payload import user_entries
@@ -91,6 +92,8 @@ def surely(bench: Bench, work: Validated, step: Callable[[], Settlement]) -> Set
 
 
 def _merged(bench: Bench, work: Validated) -> Integrated | Refused:
+    if said := intent.unfinished(bench.context.agent):
+        return Refused("parent_dirty", said)  # the tip is kept, and merged once that is done
     job = job_of(bench, work)
     for _ in range(_TRIES):
         try:

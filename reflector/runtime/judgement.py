@@ -15,6 +15,8 @@ from reflector.vcs.port import FileStatus, Head
 from reflector.vcs.reads import Reads
 from reflector.vcs.worktree import Worktree
 
+_MOST_SAID = 10
+
 
 def scope_of(
     pipeline: str,
@@ -107,3 +109,9 @@ def judge_planned(reads: Reads, ours: str, tree: str, scope: Scope) -> list[str]
     """Judge the tree of a merge with a main that moved; return the errors as sentences."""
     found = check_planned(reads.tree(ours), Tree(tree, reads), scope)
     return [f"{each.path}: {each.message}" for each in found if each.severity == "error"]
+
+
+def together(sentences: Sequence[str]) -> str:
+    """Join what is wrong for a person to read: the first few, and how many more there are."""
+    more = len(sentences) - _MOST_SAID
+    return "; ".join((*sentences[:_MOST_SAID], *([f"and {more} more"] if more > 0 else ())))

@@ -118,15 +118,8 @@ def _degraded(path: str, why: str) -> Problem:
 
 
 def _forgetting(context: Context) -> list[Problem]:
-    if not intent.place(context.agent).exists():
-        return []
-    return [
-        Problem(
-            "forget_unfinished",
-            "A `reflector memory forget` was cut off; until it is finished nothing is merged.",
-            "Run that command again, word for word: it goes on where it stopped.",
-        )
-    ]
+    said = intent.unfinished(context.agent)
+    return [Problem("forget_unfinished", said, intent.FINISH)] if said else []
 
 
 def _waiting(run: Run) -> Problem:

@@ -17,13 +17,13 @@ from reflector.runtime.adoption import adopt
 from reflector.runtime.bench import Bench, let_go, settle
 from reflector.runtime.brought import brought_in_vain
 from reflector.runtime.integration import Validated, scope
-from reflector.runtime.judgement import Kept, judge_kept, judge_planned, reasons
+from reflector.runtime.judgement import Kept, judge_kept, judge_planned, reasons, together
 from reflector.runtime.kept import drop, tried, waits_again
 from reflector.runtime.loop import Quiet, bench_for
 from reflector.runtime.recovery import recover
 from reflector.runtime.reflect import pass_on
 from reflector.runtime.settings import with_flags
-from reflector.runtime.trouble import named
+from reflector.runtime.trouble import named, way_out
 from reflector.runtime.waiting import BY_SETTING, Waits, waits
 from reflector.runtime.wiring import Context
 from reflector.store import reservations, reviews
@@ -115,7 +115,7 @@ def prospect(context: Context, state: State, run: Run) -> Prospect:
         verdict = judge_kept(reads, Kept(run.branch or "", base, tip), may)
         if verdict.outcome not in ("accept", "awaiting_review"):
             errors = [each for each in verdict.findings if each.severity == "error"]
-            said = "; ".join(f"{each.path}:{each.line} {each.message}" for each in errors)
+            said = together([f"{each.path}:{each.line} {each.message}" for each in errors])
             return Prospect(
                 "invalid", said, tuple({each.path: None for each in errors if each.path})
             )
@@ -215,7 +215,8 @@ def _refusal(run: Run, found: Prospect) -> ReflectorError:
     where = f" ({paths})" if paths else ""
     sentence = f"Run {run.id} cannot be merged: {found.detail}{where}"
     if found.kind == "parent_dirty":
-        hint = "Commit or put away your changes in the memory, then approve it again."
+        edits = "Commit or put away your changes in the memory, then approve it again."
+        hint = way_out(found.detail, found.paths, edits)
         return ParentDirtyError(sentence, hint=hint, paths=paths, run=run.id)
     hint = (
         f"It goes on waiting. `reflector retry {run.id}` learns it anew on top of what is there now; "

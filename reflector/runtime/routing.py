@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,10 @@ _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 # How a person's machine reaches the network, and whom it trusts there.
 _NETWORK = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
 _MODEL = "claude-sonnet-4-5"
+_ADDRESS = re.compile(
+    r"https?://([^\s/?#\x00-\x1f\x7f]*@)?[^\s/?#@\x00-\x1f\x7f]+([/?][^\s#\x00-\x1f\x7f]*)?",
+    re.IGNORECASE,
+)
 
 
 def route(
@@ -24,7 +29,7 @@ def route(
     """Return the route of a run. The address is not in it: it may hold a password."""
     if engine == "command":
         return _command(settings, environ, model)
-    base_url = settings.text("engine.base_url")
+    base_url = _address(settings)
     return Route(
         model=model or settings.text("engine.model") or _MODEL,
         keyless=bool(base_url) and not any(environ.get(name) for name in _KEYS),
@@ -95,6 +100,22 @@ def _of_command(
             found[place.variable] = folder
     own = {"TRANSCRIPT_PATH": str(worktree / TRANSCRIPT), "GIT_OPTIONAL_LOCKS": "0"}
     return found | dict(preset.environment) | own
+
+
+def _address(settings: Settings) -> str:
+    """Return the server's address, "" for the provider's own.
+
+    Refused here and not by the client: a wrong word would count as a server that is down, to be
+    asked again and again. It is not quoted, because it may hold a password.
+    """
+    text = settings.text("engine.base_url")
+    if text and not _ADDRESS.fullmatch(text):
+        raise SettingsError(
+            "engine.base_url is no address of a server.",
+            hint="Write it like http://127.0.0.1:8080, or remove it to ask the provider itself.",
+            key="engine.base_url",
+        )
+    return text
 
 
 def _temperature(settings: Settings) -> float | None:

@@ -18,7 +18,7 @@ from reflector.runtime import sandbox, sandbox_probe
 from reflector.runtime.agent_confinement import confine
 from reflector.runtime.bench import Bench, failed, keep, planned, settle
 from reflector.runtime.integration import Validated, integrate, scope, surely
-from reflector.runtime.judgement import judge, reasons
+from reflector.runtime.judgement import judge, reasons, together
 from reflector.runtime.launch import Ended, Listening, environment, run_child
 from reflector.runtime.payload import Payload
 from reflector.runtime.preparation import prepare
@@ -391,8 +391,5 @@ def last_words(folder: Path) -> str:
 
 
 def _sentences(findings: Sequence[Mapping[str, str | int]]) -> str:
-    return "; ".join(
-        f"{each['path']}:{each['line']} {each['message']}"
-        for each in findings
-        if each["severity"] == "error"
-    )
+    errors = [each for each in findings if each["severity"] == "error"]
+    return together([f"{each['path']}:{each['line']} {each['message']}" for each in errors])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from reflector.core.errors import (
     RunFailedError,
     SettingsError,
     StateError,
+    machine_advice,
 )
 from reflector.core.run import Reason, Settlement
 from reflector.runtime.bench import failed
@@ -60,3 +61,16 @@ def named(home: Path) -> Iterator[None]:
         raise  # the reader of what we say went away
     except OSError as error:
         raise unusable(home, error) from error
+
+
+def way_out(why: str, paths: Sequence[str], edits: str) -> str:
+    """Return the next step of a person whose memory cannot be changed now.
+
+    `edits` is that step where edits on `paths` are in the way. Without a path none is, and who is
+    told to commit them would be refused for the same reason.
+    """
+    if advice := machine_advice(why):
+        return advice
+    if paths:
+        return edits
+    return "Finish that in the memory repository (`reflector doctor` says how), then try again."

@@ -11,7 +11,9 @@ from reflector.core.run import Run
 from reflector.runtime import block_cache, news, push
 from reflector.runtime.adoption import adopt_held
 from reflector.runtime.brought import Lines, brought_by_merge
+from reflector.runtime.forgetting.intent import refuse_unfinished
 from reflector.runtime.memory_lock import memory_write
+from reflector.runtime.trouble import way_out
 from reflector.runtime.wiring import Context
 from reflector.store import forgetting, reservations, unwanted
 from reflector.store.state import State
@@ -57,6 +59,7 @@ def undo(context: Context, run_id: str) -> Undone:
         lines = brought_by_merge(context, run.merge_commit)
         rewritten_at = forgetting.rewritten_at(state.connection, run.merge_commit)
         with memory_write(context) as git:
+            refuse_unfinished(context.agent)
             adopt_held(context, git)
             _refuse_twice(context, run)
             try:
@@ -166,7 +169,11 @@ def _answer(run: Run, done: Integrated | Refused) -> Undone:
         case "parent_dirty":
             raise ParentDirtyError(
                 f"Run {run.id} cannot be undone now: {done.detail}",
-                hint="Commit or put away your changes in the memory, then try again.",
+                hint=way_out(
+                    done.detail,
+                    done.paths,
+                    "Commit or put away your changes in the memory, then try again.",
+                ),
                 paths=paths,
             )
         case "merge_conflict":

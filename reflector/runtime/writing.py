@@ -23,10 +23,12 @@ from reflector.memory.tree import Change as Changed
 from reflector.memory.tree import Tree, changes
 from reflector.runtime import block_cache, push
 from reflector.runtime.adoption import adopt_held
+from reflector.runtime.forgetting.intent import refuse_unfinished
 from reflector.runtime.hand_edits import files_of, links_on_the_way
-from reflector.runtime.judgement import system_limit
+from reflector.runtime.judgement import system_limit, together
 from reflector.runtime.memory_lock import land, memory_write, on_top_of_main
 from reflector.runtime.reasons import subject, trailer
+from reflector.runtime.trouble import way_out
 from reflector.runtime.wiring import Context
 from reflector.vcs.merge import Files, Integrated, Refused, Write
 from reflector.vcs.porcelain import Porcelain
@@ -73,13 +75,14 @@ def write(
 
     `reason` is its subject: one line. `change` may be called again when main moves meanwhile.
     Raises DocumentError with the first thing that the validator refuses, NoChangeError,
-    ParentDirtyError when uncommitted work is in the way, UsageError for a bad reason.
+    ParentDirtyError when uncommitted work is in the way, BusyError, UsageError for a bad reason.
     """
     context.require()
     lines = [subject(reason), f"Memory-Writer: {writer}"]
     if conversation:
         lines.append(trailer("Conversation", conversation))
     with memory_write(context) as git:
+        refuse_unfinished(context.agent)
         adopt_held(context, git)
         done = on_top_of_main(lambda: _once(context, git, change, lines, writer))
         block_cache.refresh(context)
@@ -160,7 +163,7 @@ def _refuse(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     raise (PathError if first.code.startswith("path_") else DocumentError)(
         f"The change was refused: {said[0]}",
         hint="Nothing was changed. Mend that and try again.",
-        detail="; ".join(said[1:]),
+        detail=together(said[1:]),
         path=first.path,
         line=first.line,
         code=first.code,
@@ -173,7 +176,11 @@ def _answer(done: Integrated | Refused, warnings: tuple[Finding, ...]) -> Writte
         return Written(done.sha, done.changed, warnings)
     raise ParentDirtyError(
         " ".join(filter(None, (f"The memory was not changed: {done.detail}", _listed(done.paths)))),
-        hint="`reflector memory commit` takes in what you edited by hand; then try again.",
+        hint=way_out(
+            done.detail,
+            done.paths,
+            "`reflector memory commit` takes in what you edited by hand; then try again.",
+        ),
         paths=", ".join(done.paths),
     )
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from reflector.core.errors import BusyError, DocumentError
+from reflector.core.errors import BusyError, DocumentError, machine_advice
 from reflector.memory.short_memory import MOST_BYTES, Scope, Unread
 
 NAME = "MEMORY.md"
@@ -191,7 +191,8 @@ def save(path: str, content: bytes, expected: Reading) -> None:
     except OSError as error:
         raise DocumentError(
             f"{path} cannot be written: {(error.strerror or str(error)).lower()}.",
-            hint="Check the permissions of the file and of its folder; nothing was changed.",
+            hint=machine_advice(str(error))
+            or "Look at what lies there and at its folder; nothing was changed.",
             path=path,
         ) from error
 

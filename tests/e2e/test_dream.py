@@ -100,5 +100,5 @@ def test_the_rules_engine_says_that_it_does_not_dream(cli):
 
 
 def test_a_target_that_is_no_document_is_refused(cli):
-    for target in ("../x.md", "notes.txt"):
+    for target in ("../x.md", "notes.txt", ""):
         assert cli("dream", "--doc", target).code == 2

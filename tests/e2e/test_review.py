@@ -107,6 +107,23 @@ def test_what_is_rejected_is_dropped_and_its_lines_wait_when_they_come_again(cli
     audit(cli.home, transcripts=[tmp_path / "talk.jsonl"])
 
 
+def test_what_a_person_was_asked_about_is_not_merged_by_reading_it_again(cli):
+    run = waits(cli)
+    head = git(cli.repo, "rev-parse", "main")
+    again = cli("retry", run, "--json")
+    assert (again.code, again.json["run"]["outcome"]) == (4, "awaiting_review")
+    assert git(cli.repo, "rev-parse", "main") == head
+
+
+def test_an_approval_on_another_branch_sends_nobody_to_commit_edits_they_do_not_have(cli):
+    run = waits(cli)
+    git(cli.repo, "switch", "-qc", "other")
+    done = cli("review", "approve", run, "--json")
+    assert "not on main" in failed(done, 4, "parent_dirty")
+    assert "reflector doctor" in done.json["error"]["hint"]
+    assert "your changes" not in done.json["error"]["hint"]
+
+
 def test_what_no_longer_merges_says_where_and_goes_on_waiting(cli):
     run = waits(cli)
     theirs = remembered(cli).replace("## Preferences\n", "## Preferences\n\n- mine (2026-11-30)\n")

@@ -10,6 +10,8 @@ from pathlib import Path
 from reflector.core.errors import BusyError, StateError
 from reflector.store.disk import AgentHome, read_regular, write_atomic
 
+FINISH = "Run that command again, word for word: it goes on where it stopped."
+
 _LARGEST = 1 << 24
 
 
@@ -66,3 +68,19 @@ def refuse_other(agent: AgentHome, intent: Intent, words: str) -> None:
             hint="Run that command again, word for word: it goes on where it stopped. To give it "
             f"up instead, delete {place(agent)}.",
         )
+
+
+def unfinished(agent: AgentHome) -> str:
+    """Say that a forgetting was cut off, "" if none was. For whoever holds the memory-write lock.
+
+    Until it is finished, objects that main, the index or a run rests on may be gone.
+    """
+    if not place(agent).exists():
+        return ""
+    return "A `reflector memory forget` was cut off; until it is finished nothing is merged."
+
+
+def refuse_unfinished(agent: AgentHome) -> None:
+    """Raise BusyError when a forgetting was cut off."""
+    if said := unfinished(agent):
+        raise BusyError(said, hint=FINISH)

@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Go over the memory itself and what several conversations show together: merge, correct, "
         "demote, archive. With --doc it changes that document only."
     )
-    parser.add_argument("--doc", default="", metavar="PATH", help="the only document to change")
+    parser.add_argument("--doc", metavar="PATH", help="the only document to change")
     add_engine(parser)
     parser.add_argument(
         "--over-budget", action="store_true", help="dream although a limit of the day is reached"

@@ -8,6 +8,7 @@ from reflector.core.run import Outcome, exit_code
 from reflector.runtime.learned import learned
 from reflector.runtime.present import run_json
 from reflector.runtime.reflect import Options, reflect
+from reflector.runtime.review import asking
 from reflector.runtime.wiring import context
 from reflector.store import reservations
 from reflector.surface.cli.main import INTERRUPTED
@@ -15,6 +16,8 @@ from reflector.surface.cli.output import Output, safe
 from reflector.surface.cli.pointers import ended, waits_for_you, where
 from reflector.surface.cli.stop import stoppable
 from reflector.surface.cli.watch import TerminalWatch
+
+_ASKED = (Outcome.AWAITING_REVIEW, Outcome.REJECTED)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +37,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     with found.state() as state:
         again = reservations.find(state.connection, args.run)
     with stoppable() as stop:
+        # What a person was asked about is not merged behind their back by reading it again.
+        found = asking(found) if again.outcome in _ASKED else found
         options = Options(ranges=again.snapshots, over_budget=args.over_budget)
         done = reflect(found, options, TerminalWatch(out, stop))
     out.done()

@@ -136,7 +136,25 @@ def test_a_binary_or_foreign_file_is_left(scene, repo):
     done = commit(scene.context())
     assert done.commit is None
     assert ("reference/x.md", "not_utf8") in codes(done.left)
-    assert ("reference/link.md", "unreadable") in codes(done.left)
+    assert ("reference/link.md", "symlink") in codes(done.left)
+
+
+def test_a_document_that_made_way_for_a_folder_is_gone_and_what_lies_there_is_taken(scene, repo):
+    repo.commit(GOOD)
+    (repo.path / "reference/new.md").unlink()
+    repo.write({"reference/new.md/inner.md": HEAD + "inner\n"})
+    done = commit(scene.context())
+    assert set(done.paths) == {"reference/new.md", "reference/new.md/inner.md"}
+    assert (done.left, repo.status()) == ((), "")
+
+
+def test_a_repository_inside_the_memory_is_left_and_hinders_no_change(scene, repo):
+    edit(repo, GOOD | {"reference/cloned/a.md": HEAD})
+    repo.git("init", "-q", "reference/cloned")
+    done = commit(scene.context())
+    assert set(done.paths) == set(GOOD)
+    assert codes(done.left) == {("reference/cloned/", "unreadable")}
+    write(scene.context(), lambda _: {"facts/more.md": HEAD.encode()}, "one more")
 
 
 def test_a_folder_that_became_a_link_is_not_followed(scene, repo, tmp_path):

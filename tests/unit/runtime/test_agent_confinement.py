@@ -42,6 +42,25 @@ def given(tmp_path):
     return work
 
 
+@pytest.mark.parametrize(
+    "address", ["localhost:8080", "http://", "http:// host", "ftp://host", "http://user:hidden@"]
+)
+def test_what_is_no_address_is_refused_before_anything_is_asked_and_is_not_quoted(
+    tmp_path, address
+):
+    with pytest.raises(SettingsError, match=r"engine\.base_url") as error:
+        route(settings(tmp_path, name="anthropic", base_url=address), {})
+    assert address not in error.value.message
+    assert "hidden" not in error.value.message + error.value.hint
+
+
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:8080", "https://[::1]:1/v1", "HTTPS://u:p@host/a?b=c"]
+)
+def test_an_address_of_a_server_is_taken_as_it_is(tmp_path, address):
+    assert route(settings(tmp_path, name="anthropic", base_url=address), {}).keyless
+
+
 def program(path: Path, text: str = "#!/usr/bin/env node\n") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)

@@ -10,6 +10,7 @@ import pytest
 
 from reflector.core.errors import BusyError, NotFoundError, ParentDirtyError, UsageError
 from reflector.runtime import birth, supervisor
+from reflector.runtime.adoption import commit
 from reflector.runtime.forgetting.forget import (
     all_locks,
     look,
@@ -23,9 +24,10 @@ from reflector.runtime.ingest import ingest
 from reflector.runtime.loop import Quiet
 from reflector.runtime.undo import undo
 from reflector.runtime.wiring import context
+from reflector.runtime.writing import write
 from reflector.store.locks import Lock
 from tests.support import searching
-from tests.support.forgetting import SECRET, forgotten, learned, run
+from tests.support.forgetting import SECRET, forgotten, killed_at, learned, run
 from tests.support.repos import Repo
 from tests.support.scenes import Scene, Stage
 
@@ -293,6 +295,24 @@ def test_another_command_is_refused_while_one_is_unfinished(scene):
     with pytest.raises(BusyError, match="cut off"):
         started(scene.context(), Asked("something else"))
     assert started(scene.context(), asked) == "text"
+
+
+def test_until_one_is_finished_nothing_is_merged_and_it_says_what_to_do(scene):
+    killed_at(scene, Asked(SECRET, history=True), "replaced")
+    head = scene.git("rev-parse", "main")
+    document = {"reference/more.md": b"---\ndescription: more\n---\n"}
+    for change in (
+        lambda: write(scene.context(), lambda _: document, "one more"),
+        lambda: commit(scene.context()),
+    ):
+        with pytest.raises(BusyError, match="cut off") as error:
+            change()
+        assert "again, word for word" in error.value.hint
+    scene.says("Always use tabs in Makefiles.", "I will.", session="later")
+    run(scene, "parent_dirty")
+    assert scene.git("rev-parse", "main") == head
+    forgotten(scene)
+    write(scene.context(), lambda _: document, "one more")
 
 
 def test_a_damaged_database_that_was_moved_aside_goes_too(scene):

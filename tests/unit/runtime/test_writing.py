@@ -211,9 +211,25 @@ def test_a_commit_of_a_person_in_between_is_built_upon(scene, repo):
 
 def test_a_change_is_not_written_while_the_repository_is_on_another_branch(scene, repo):
     repo.git("switch", "-q", "-c", "other")
-    with pytest.raises(ParentDirtyError, match="not on main"):
+    with pytest.raises(ParentDirtyError, match="not on main") as error:
         write(scene.context(), made, "a reason")
+    # `memory commit` would be refused for the same reason, and send the person back here.
+    assert "memory commit" not in error.value.hint
+    assert "reflector doctor" in error.value.hint
     assert repo.git("rev-parse", "main") == repo.git("rev-parse", "other")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_to_sends_nobody_to_commit_edits(scene, repo):
+    repo.commit({"reference/a.md": "---\ndescription: a\n---\n"})
+    (repo.path / "reference").chmod(0o500)
+    try:
+        with pytest.raises(ParentDirtyError, match="Permission denied") as error:
+            write(scene.context(), made, "a reason")
+    finally:
+        (repo.path / "reference").chmod(0o700)
+    assert "belongs to you" in error.value.hint
+    assert "memory commit" not in error.value.hint
 
 
 # Links (F141 to F143)
