@@ -1,11 +1,12 @@
 """Take each protection away in a copy and see the test that guards it turn red.
 
 A patch in tests/sabotage begins with a line `# <pytest node id>`: the test that must fail with it.
-Arguments choose patches by a part of their name.
+Arguments choose patches by a part of their name; `--part 1/3` takes every third, from the second.
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import os
 import re
@@ -129,10 +130,23 @@ def copies() -> Iterator[list[Path]]:
         yield made
 
 
+def _part(text: str) -> tuple[int, int]:
+    first, _, step = text.partition("/")
+    return int(first), int(step)
+
+
 def main(words: Sequence[str]) -> int:
     """Judge the chosen patches."""
-    paths = sorted(PATCHES.glob("*.patch"))
-    patches = [read(one) for one in paths if not words or any(word in one.name for word in words)]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("words", nargs="*", metavar="NAME")
+    parser.add_argument("--part", type=_part, default=(0, 1), metavar="K/N")
+    args = parser.parse_args(words)
+    first, step = args.part
+    paths = sorted(PATCHES.glob("*.patch"))[first::step]
+    chosen = [
+        one for one in paths if not args.words or any(word in one.name for word in args.words)
+    ]
+    patches = [read(one) for one in chosen]
     with copies() as made, ThreadPoolExecutor(JOBS) as pool:
         red_anyway = red_without_patch(sorted({one.node for one in patches}), made[0])
         free: SimpleQueue[Path] = SimpleQueue()
