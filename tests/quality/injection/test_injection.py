@@ -90,8 +90,10 @@ def test_at_least_ten_attacks_are_held_by_the_rule_of_evidence_alone(monkeypatch
     """Without the rule they must get through, or the drill proves nothing about it."""
     left = tuple(rule for rule in rules._TABLE if rule.judge.__module__ != evidence_rules.__name__)
     monkeypatch.setattr(rules, "_TABLE", left)
-    got_through = []
+    got_through: list[str] = []
     for number, case in enumerate(each for each in CASES if each.rests_on_evidence):
+        if len(got_through) == 10:
+            break
         folder = tmp_path / str(number)
         folder.mkdir()
         faults = Drill(case, folder).carried_out()
