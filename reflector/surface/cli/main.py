@@ -74,9 +74,13 @@ def _told(argv: Sequence[str], out: Output) -> int:
 def _run(argv: Sequence[str], out: Output) -> int:
     parser = _parser(argv)
     try:
-        args = parser.parse_args(argv)
+        args, rest = parser.parse_known_args(argv)
     except SystemExit as end:  # help was asked for and given
         return int(end.code or 0)
+    if rest:  # said by the command that was meant: the parser above it knows nothing of its words
+        words = " ".join(rest)
+        hint = f"`{args.prog} --help` explains it."
+        raise UsageError(f"unrecognized arguments: {words}", hint=hint)
     if args.module is None:
         (args.group or parser).print_help()
         return 0
@@ -117,7 +121,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         allow_abbrev=False,
         formatter_class=_Help,
     )
-    parser.set_defaults(module=None, group=None)
+    parser.set_defaults(module=None, group=None, prog=parser.prog)
     parser.add_argument("--version", "-V", action="version", version=f"reflector {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     words = [word for word in argv if not word.startswith("-")]
@@ -138,11 +142,11 @@ def _add(
         command.allow_abbrev = False
         command.formatter_class = _Help
         if isinstance(entry, Group):
-            command.set_defaults(module=None, group=command)
+            command.set_defaults(module=None, group=command, prog=command.prog)
             inner = command.add_subparsers(metavar="COMMAND", title="commands")
             _add(inner, entry.commands, words[words.index(name) + 1 :] if chosen else ())
             continue
-        command.set_defaults(json=False, module=entry[0])
+        command.set_defaults(json=False, module=entry[0], prog=command.prog)
         command.add_argument("--home", metavar="DIR", help="the Reflector home")
         command.add_argument("--identity", metavar="NAME", help="whose memory")
         command.add_argument("--json", action="store_true", help="print one JSON object")
