@@ -51,7 +51,17 @@ def blame(scrubbed: Scrubbed, repo: Path, revision: str, path: str, line: int) -
 
 def touches(scrubbed: Scrubbed, repo: Path, revision: str, path: str) -> list[Touch]:
     """Return the commits that changed a file, newest first, under the names that it had."""
-    words = ["log", "--follow", "--name-status", "-z", "--format=%x01%H", revision, "--", path]
+    words = [
+        "log",
+        "--topo-order",
+        "--follow",
+        "--name-status",
+        "-z",
+        "--format=%x01%H",
+        revision,
+        "--",
+        path,
+    ]
     code, out, err = _git(scrubbed, repo, words)
     if code != 0:
         raise GitError(f"git could not tell the history of {path}.", detail=err)

@@ -53,3 +53,15 @@ def test_a_line_that_is_not_there_is_said_to_be_missing(tmp_path, path, line):
     repo = fresh(tmp_path / "memory", {"a.md": BODY})
     with pytest.raises(NotFoundError, match=f"line {line} of {path}"):
         blame(scrubbed(), repo.path, "main", path, line)
+
+
+@pytest.mark.parametrize("moment", ["2026-11-30T10:00:00Z", "2026-11-30T09:00:00Z"])
+def test_a_clock_that_stands_or_goes_back_changes_no_order(tmp_path, monkeypatch, moment):
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2026-11-30T10:00:00Z")
+    repo = fresh(tmp_path / "memory", {"system/a.md": BODY})
+    first = repo.sha()
+    monkeypatch.setenv("GIT_COMMITTER_DATE", moment)
+    learned = repo.branch_with("lesson", {"system/a.md": BODY + "six\n"})
+    repo.git("merge", "-q", "--no-ff", "-m", "a lesson", "lesson")
+    found = touches(scrubbed(), repo.path, "main", "system/a.md")
+    assert [each.commit for each in found] == [learned, first]
