@@ -63,6 +63,7 @@ class Step:
 
     `name` is `<pipeline>.<what>`, `tokens` what it used by kind, `tools` the calls it answered
     with, `error` the reason it failed for; `asked` and `answered` are the new parts of the talk.
+    `conversation` is whose words it was about, `counts` what came of them, by kind and reason.
     """
 
     name: str
@@ -74,6 +75,8 @@ class Step:
     detail: str = ""
     asked: object = None
     answered: object = None
+    conversation: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 Record = Callable[[Step], None]

@@ -19,10 +19,11 @@ _LONGEST = 300
 class StepLog:
     """Writes the records of one run into its `out/`. Failing to write never fails a run."""
 
-    def __init__(self, out: Path, ambient: Ambient) -> None:
-        """Begin with nothing written."""
+    def __init__(self, out: Path, ambient: Ambient, name: str = "") -> None:
+        """Begin with nothing written. `name` keeps the files of several logs of a folder apart."""
         self._out = out
         self._ambient = ambient
+        self._name = name
         self._count = 0
 
     def __call__(self, step: Step) -> None:
@@ -42,6 +43,8 @@ class StepLog:
             "tools": list(step.tools),
             "error": step.error,
             "detail": redact(step.detail).text[:_LONGEST],
+            "conversation": step.conversation,
+            "counts": dict(step.counts),
         }
         with (self._out / FILE).open("a", encoding="utf-8") as file:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -49,7 +52,7 @@ class StepLog:
         folder = self._out / "steps"
         folder.mkdir(exist_ok=True)
         clean = redact(words).text.encode("utf-8", "replace")
-        (folder / f"{self._count:04d}.json").write_bytes(clean)
+        (folder / f"{self._name}{self._count:04d}.json").write_bytes(clean)
 
 
 def read(run_folder: Path) -> Iterator[dict[str, Any]]:
