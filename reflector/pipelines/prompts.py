@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import jinja2
 import yaml
@@ -18,7 +18,8 @@ from reflector.memory.short_memory import MOST_BYTES, MOST_CHARACTERS, MOST_ENTR
 
 # The elements that our own templates open and close around foreign text.
 _OWN_TAG = re.compile(
-    r"<(?=/?(?:conversations|focus|do_not_write|memory_tree|system_documents|transcript)\b)",
+    r"<(?=/?(?:conversations|focus|do_not_write|memory_tree|system_documents|transcript|"
+    r"previous_human|assistant_context|user_message|decision_files|deltas|already_documented)\b)",
     re.IGNORECASE,
 )
 _HEADER = re.compile(r"---\n(.*?\n)---\n", re.DOTALL)
@@ -111,6 +112,57 @@ class ShortMemoryContext:
 
 
 @dataclass(frozen=True, slots=True)
+class DecisionRulesContext:
+    """What the rules for project decisions mention: the limits of each of their files."""
+
+    most_lines: int
+    most_characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class EnvelopeContext:
+    """One message of a person, and what it refers to ("" = nothing)."""
+
+    prompt: str
+    previous_human: str
+    assistant_context: str
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A text under its name."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromptDelta:
+    """A decision as a person said it. `friction` names what was the matter, "" is not said."""
+
+    id: int
+    kind: str
+    statement: str
+    evidence: str
+    friction: Sequence[str]
+    rejected_alternative: str
+    rationale: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueContext:
+    """What a consolidation reads: the files of a bank, its deltas by conversation, oldest first.
+
+    `digest` is what the project's own instruction files say, `unwanted` as in a run's prompt.
+    """
+
+    files: Sequence[Named]
+    conversations: Sequence[Sequence[PromptDelta]]
+    digest: Sequence[Named]
+    unwanted: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Persona:
     """An operating manual: `text` is the body without its header, `sections` by `##` heading."""
 
@@ -190,6 +242,20 @@ class Words:
         name = "short-memory-policy" if full else "short-memory"
         return self._render(f"model/{name}.md", _values(context))
 
+    def decision_rules(
+        self, task: Literal["extract", "consolidate"], context: DecisionRulesContext
+    ) -> str:
+        """Render what a model is told before it extracts or consolidates project decisions."""
+        return self._render(f"model/decisions-{task}.md", _values(context))
+
+    def decision_message(self, context: EnvelopeContext) -> str:
+        """Render one message of a person, out of which decisions are taken."""
+        return self._render("model/decisions-message.md", _values(context))
+
+    def decision_queue(self, context: QueueContext) -> str:
+        """Render the decisions that are to be consolidated, and the files they go into."""
+        return self._render("model/decisions-queue.md", _values(context))
+
     def _render(self, template: str, values: Mapping[str, object]) -> str:
         try:
             return self._jinja.get_template(template).render(values)
@@ -244,7 +310,14 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def _values(
-    context: SeedContext | PromptContext | OpeningContext | PrefaceContext | ShortMemoryContext,
+    context: SeedContext
+    | PromptContext
+    | OpeningContext
+    | PrefaceContext
+    | ShortMemoryContext
+    | DecisionRulesContext
+    | EnvelopeContext
+    | QueueContext,
 ) -> dict[str, object]:
     # Not `asdict`: it would turn the conversations inside into dictionaries as well.
     return {field.name: getattr(context, field.name) for field in fields(context)}

@@ -9,11 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from reflector.pipelines.prompts import (
+    DecisionRulesContext,
+    EnvelopeContext,
+    Named,
     OpeningContext,
     OpeningDocument,
     PrefaceContext,
     PromptContext,
     PromptConversation,
+    PromptDelta,
+    QueueContext,
     SeedContext,
     ShortMemoryContext,
     Words,
@@ -60,6 +65,24 @@ OPENING = OpeningContext(
 )
 BY_COMMAND = replace(OPENING, rest=True, lines=900, file=".tmp/transcript.md")
 
+RULES = DecisionRulesContext(120, 12_000)
+ENVELOPE = EnvelopeContext("opt 2, no Redis plz", "Which queue?", "1. Redis. 2. SQLite.")
+DELTA = PromptDelta(
+    7,
+    "architecture_decision",
+    "Queues live in SQLite.",
+    "opt 2, no Redis plz",
+    ("corrective", "regression"),
+    "Redis",
+    "nothing more to operate",
+)
+QUEUE = QueueContext(
+    (Named("architecture", "## Storage\n- 数据放在 SQLite。"), Named("product", "")),
+    ((DELTA,), (replace(DELTA, id=8, friction=(), rejected_alternative="", rationale=""),)),
+    (Named("AGENTS.md", "Tests run with pytest."),),
+    ("- Queues live in Redis.",),
+)
+
 
 def rendered() -> dict[str, str]:
     """Return every text by its golden file's name."""
@@ -72,6 +95,7 @@ def rendered() -> dict[str, str]:
         "model/opening-bare.md": words.opening(BY_COMMAND),
         "model/preface.md": words.preface(PREFACE),
         **_short_memory(words),
+        **_decisions(words),
         "model/reflection.md": words.prompt("reflection", FULL),
         "model/reflection-bare.md": words.prompt("reflection", BARE),
         "model/dream.md": words.prompt("dream", TARGETED),
@@ -86,6 +110,21 @@ def _short_memory(words: Words) -> dict[str, str]:
         "model/short-memory-bare.md": words.short_memory_policy(alone, full=False),
         "model/short-memory-policy.md": words.short_memory_policy(SHORT, full=True),
         "model/short-memory-policy-bare.md": words.short_memory_policy(alone, full=True),
+    }
+
+
+def _decisions(words: Words) -> dict[str, str]:
+    return {
+        "model/decisions-extract.md": words.decision_rules("extract", RULES),
+        "model/decisions-consolidate.md": words.decision_rules("consolidate", RULES),
+        "model/decisions-message.md": words.decision_message(ENVELOPE),
+        "model/decisions-message-bare.md": words.decision_message(
+            replace(ENVELOPE, previous_human="", assistant_context="")
+        ),
+        "model/decisions-queue.md": words.decision_queue(QUEUE),
+        "model/decisions-queue-bare.md": words.decision_queue(
+            replace(QUEUE, digest=(), unwanted=())
+        ),
     }
 
 
