@@ -92,6 +92,7 @@ KEYS: tuple[Key, ...] = (
     Key("engine.model", "", "The model that the engine asks; empty takes the engine's own."),
     Key("engine.base_url", "", "The address of a server that speaks the Messages API."),
     Key("engine.command", "", "An agent CLI: claude, codex, opencode, or a command line."),
+    Key("models.small", "", "The model of small calls (extraction); empty takes `engine.model`."),
     Key("models.fallback", (), "Models tried in order when the first refuses or is not there."),
     Key("models.temperature", "", "The sampling temperature; empty sends none."),
     Key("snapshot.max_bytes", 131_072, "Bytes of one conversation that one run reads.", least=1),
@@ -121,6 +122,14 @@ KEYS: tuple[Key, ...] = (
     Key("dream.idle_minutes", 30, "Minutes without an entry that count as idle."),
     Key("dream.min_hours_between", 24, "Least hours between two dreams."),
     Key("dream.max_conversations", 5, "Conversations that one dream reads.", least=1),
+    Key("decisions.enabled", True, "Whether project decisions are extracted and shown."),  # noqa: FBT003 - a default
+    Key("decisions.interval_minutes", 5, "Least minutes between two consolidations."),
+    Key(
+        "decisions.admission",
+        "law",
+        "Whether a decision enters once friction shows that it matters, or always.",
+        choices=("law", "all"),
+    ),
     Key("day.max_runs", 40, "Runs a day and slot that call a model."),
     Key("day.max_cost_usd", 2.0, "Dollars a day for everything that calls a model."),
     Key("supervisor.max_runs", 2, "Runs of all identities at once on this machine.", least=1),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 3
+VERSION = 4
 
 FIRST = """
 CREATE TABLE conversations (
@@ -185,5 +185,60 @@ CREATE TABLE rewritten (
 ) STRICT, WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD)
+FOURTH = """
+CREATE TABLE decision_jobs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  bank TEXT NOT NULL,
+  conversation TEXT NOT NULL,
+  message TEXT NOT NULL,
+  entry TEXT NOT NULL,
+  state TEXT NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'done', 'skipped')),
+  why TEXT NOT NULL DEFAULT '',
+  attempts INTEGER NOT NULL DEFAULT 0,
+  rejected TEXT NOT NULL DEFAULT '{}',
+  queued_at TEXT NOT NULL,
+  ended_at TEXT NOT NULL DEFAULT '',
+  UNIQUE (conversation, message)
+) STRICT;
+CREATE INDEX decision_jobs_waiting ON decision_jobs (id) WHERE state = 'queued';
+CREATE TABLE deltas (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  version INTEGER NOT NULL,
+  bank TEXT NOT NULL,
+  conversation TEXT NOT NULL,
+  entry TEXT NOT NULL,
+  at TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  statement TEXT NOT NULL,
+  rejected_alternative TEXT NOT NULL,
+  rationale TEXT NOT NULL,
+  source TEXT NOT NULL,
+  evidence TEXT NOT NULL,
+  evidence_start INTEGER NOT NULL,
+  evidence_end INTEGER NOT NULL,
+  corrective INTEGER NOT NULL,
+  regression INTEGER NOT NULL,
+  subtle INTEGER NOT NULL,
+  consumed_by TEXT NOT NULL DEFAULT '',
+  consumed_at TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX deltas_of_bank ON deltas (bank, consumed_by);
+CREATE INDEX deltas_of_entry ON deltas (entry);
+CREATE TABLE decision_bullets (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  bank TEXT NOT NULL,
+  file TEXT NOT NULL,
+  text TEXT NOT NULL,
+  deltas TEXT NOT NULL,
+  run TEXT NOT NULL,
+  at TEXT NOT NULL,
+  gone_by TEXT NOT NULL DEFAULT '',
+  gone_at TEXT NOT NULL DEFAULT '',
+  instead TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX decision_bullets_of_bank ON decision_bullets (bank, text);
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH)
 """`MIGRATIONS[n]` brings a database from version n to n + 1. Forward only."""

@@ -1,0 +1,411 @@
+"""The queue of messages that wait for extraction, the ledger of deltas, and the bullets they became."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from reflector.core.decision import (
+    FILES,
+    Delta,
+    Friction,
+    Kind,
+    Message,
+    Origin,
+    Recorded,
+    Source,
+    Told,
+)
+from reflector.core.entry import Entry
+from reflector.store.state import storable
+
+VERSION = 1
+"""The form of a delta that this program writes and reads."""
+
+_ORIGINS = get_args(Origin)
+_COLUMNS = (
+    "version, bank, conversation, entry, at, origin, kind, statement, rejected_alternative, "
+    "rationale, source, evidence, evidence_start, evidence_end, corrective, regression, subtle"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One message that waits for extraction. `entry` is the first block of it."""
+
+    id: int
+    bank: str
+    conversation: str
+    message: str
+    entry: str
+    queued_at: str
+    attempts: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What queue and ledger hold: numbers only.
+
+    `queued` are jobs, `failed` those of them that failed before, `waiting` deltas that no run has
+    consumed; `unreadable` are rows of another form. `rejected` and `skipped` count by reason.
+    """
+
+    queued: int
+    failed: int
+    done: int
+    waiting: int
+    consumed: int
+    unreadable: int
+    oldest_at: str
+    last_error: str
+    rejected: Mapping[str, int]
+    skipped: Mapping[str, int]
+
+
+# The queue
+
+
+def enqueue_job(
+    connection: sqlite3.Connection, conversation: str, entry: Entry, bank: str, now: str
+) -> bool:
+    """Let a user message wait for extraction; tell whether it was new. Each message waits once.
+
+    The bank is fixed here: when the prompt was typed, not when a model answers.
+    """
+    done = connection.execute(
+        "INSERT INTO decision_jobs (bank, conversation, message, entry, queued_at) "
+        "VALUES (?, ?, ?, ?, ?) ON CONFLICT (conversation, message) DO NOTHING",
+        (storable(bank), storable(conversation), entry.message_id, entry.id, now),
+    )
+    return done.rowcount == 1
+
+
+def jobs(
+    connection: sqlite3.Connection, conversation: str | None = None, limit: int = -1
+) -> list[Job]:
+    """Return the jobs that wait, in the order in which they were queued."""
+    rows = connection.execute(
+        "SELECT * FROM decision_jobs WHERE state = 'queued' AND conversation = coalesce(?, "
+        "conversation) ORDER BY id LIMIT ?",
+        (conversation, limit),
+    )
+    return [
+        Job(
+            id=row["id"],
+            bank=row["bank"],
+            conversation=row["conversation"],
+            message=row["message"],
+            entry=row["entry"],
+            queued_at=row["queued_at"],
+            attempts=row["attempts"],
+            error=row["why"],
+        )
+        for row in rows
+    ]
+
+
+def finish_job(
+    connection: sqlite3.Connection,
+    job: Job,
+    deltas: Sequence[Delta],
+    origin: Origin,
+    now: str,
+    rejected: Mapping[str, int] | None = None,
+) -> tuple[int, ...] | None:
+    """End a job with what it gave; return the ids of its deltas.
+
+    Deltas and the end of the job are one transaction, the caller's. None when the job waits no
+    longer: somebody else has ended it, and nothing was added.
+    """
+    done = connection.execute(
+        "UPDATE decision_jobs SET state = 'done', ended_at = ?, why = '', rejected = ? "
+        "WHERE id = ? AND state = 'queued'",
+        (now, json.dumps(dict(rejected or {}), sort_keys=True), job.id),
+    )
+    if done.rowcount != 1:
+        return None
+    at = _said_at(connection, job) or now
+    made = (
+        add_delta(connection, job.bank, job.conversation, job.entry, at, origin, each)
+        for each in deltas
+    )
+    return tuple(made)
+
+
+def skip_job(connection: sqlite3.Connection, job: Job, why: str, now: str) -> None:
+    """End a job that no extraction is made for."""
+    connection.execute(
+        "UPDATE decision_jobs SET state = 'skipped', why = ?, ended_at = ? "
+        "WHERE id = ? AND state = 'queued'",
+        (why, now, job.id),
+    )
+
+
+def fail_job(connection: sqlite3.Connection, job: Job, error: str) -> None:
+    """Note that an extraction failed; the job waits on, in its place."""
+    connection.execute(
+        "UPDATE decision_jobs SET attempts = attempts + 1, why = ? "
+        "WHERE id = ? AND state = 'queued'",
+        (storable(error[:512]), job.id),
+    )
+
+
+def _said_at(connection: sqlite3.Connection, job: Job) -> str:
+    row = connection.execute("SELECT at FROM entries WHERE id = ?", (job.entry,)).fetchone()
+    return row["at"] if row else ""
+
+
+def exchange(
+    connection: sqlite3.Connection, conversation: str, message: str
+) -> tuple[Message, ...]:
+    """Return a user message with the nearest user and assistant texts before it, in order.
+
+    The message itself comes last. Empty when it is not there, hidden, or its text was aged out.
+    """
+    own = _texts(connection, conversation, message)
+    if not own:
+        return ()
+    before = [
+        _nearest(connection, conversation, kind, own[0]["sequence"])
+        for kind in ("user", "assistant")
+    ]
+    found = sorted((each for each in before if each), key=lambda each: each[0]["sequence"])
+    return tuple(
+        Message(rows[0]["kind"], "\n".join(row["text"] for row in rows)) for rows in (*found, own)
+    )
+
+
+def _texts(
+    connection: sqlite3.Connection, conversation: str, message: str, before: int = 1 << 62
+) -> list[sqlite3.Row]:
+    return connection.execute(
+        "SELECT sequence, kind, text FROM entries JOIN conversations AS c ON c.id = conversation "
+        "WHERE c.key = ? AND message_id = ? AND canonical = 1 AND entries.hidden = 0 "
+        "AND text <> '' AND sequence < ? ORDER BY sequence",
+        (conversation, message, before),
+    ).fetchall()
+
+
+def _nearest(
+    connection: sqlite3.Connection, conversation: str, kind: str, before: int
+) -> list[sqlite3.Row]:
+    row = connection.execute(
+        "SELECT message_id FROM entries JOIN conversations AS c ON c.id = conversation "
+        "WHERE c.key = ? AND kind = ? AND canonical = 1 AND entries.hidden = 0 AND text <> '' "
+        "AND sequence < ? ORDER BY sequence DESC LIMIT 1",
+        (conversation, kind, before),
+    ).fetchone()
+    if row is None:
+        return []
+    return _texts(connection, conversation, row["message_id"], before)
+
+
+# The ledger
+
+
+def add_delta(
+    connection: sqlite3.Connection,
+    bank: str,
+    conversation: str,
+    entry: str,
+    at: str,
+    origin: Origin,
+    delta: Delta,
+) -> int:
+    """Add a row to the ledger; return its id. Ids grow in the order of adding and never come back."""
+    texts = (delta.statement, delta.rejected_alternative, delta.rationale)
+    where = (storable(bank), storable(conversation), entry, at, origin)
+    friction = (delta.friction.corrective, delta.friction.regression, delta.friction.subtle)
+    said = (delta.source.value, storable(delta.evidence), delta.start, delta.end)
+    row = (VERSION, *where, delta.kind.value, *map(storable, texts), *said, *friction)
+    done = connection.execute(
+        f"INSERT INTO deltas ({_COLUMNS}) VALUES ({', '.join('?' * len(row))})",  # noqa: S608 - constants of this module
+        row,
+    )
+    return int(done.lastrowid or 0)
+
+
+def ledger(
+    connection: sqlite3.Connection, bank: str | None = None, *, waiting: bool = False
+) -> list[Recorded]:
+    """Return the deltas of a bank, or of all, in the order of speaking.
+
+    `waiting` leaves out what a run has consumed. A row of another form is passed over.
+    """
+    rows = connection.execute(
+        "SELECT * FROM deltas WHERE bank = coalesce(?, bank) AND (consumed_by = '' OR NOT ?) "
+        "ORDER BY id",
+        (bank, waiting),
+    )
+    return [found for row in rows if (found := _recorded(row))]
+
+
+def delta(connection: sqlite3.Connection, which: int) -> Recorded | None:
+    """Return one delta; None when it is not there or of another form."""
+    row = connection.execute("SELECT * FROM deltas WHERE id = ?", (which,)).fetchone()
+    return _recorded(row) if row else None
+
+
+def consume(connection: sqlite3.Connection, ids: Iterable[int], run_id: str, now: str) -> int:
+    """Mark deltas as consumed by a run; return how many were. None is consumed twice."""
+    done = connection.executemany(
+        "UPDATE deltas SET consumed_by = ?, consumed_at = ? WHERE id = ? AND consumed_by = ''",
+        [(run_id, now, each) for each in ids],
+    )
+    return done.rowcount
+
+
+def forget_delta(connection: sqlite3.Connection, which: int) -> bool:
+    """Remove a delta from the ledger, whatever its form; tell whether it was there."""
+    return connection.execute("DELETE FROM deltas WHERE id = ?", (which,)).rowcount == 1
+
+
+def _recorded(row: sqlite3.Row) -> Recorded | None:
+    """Read a row of the ledger; None for one that this program does not understand."""
+    flags = tuple(row[name] for name in ("corrective", "regression", "subtle"))
+    fits = row["version"] == VERSION and row["origin"] in _ORIGINS and row["statement"].strip()
+    if not fits or row["kind"] not in frozenset(Kind) or row["source"] not in frozenset(Source):
+        return None
+    if any(flag not in (0, 1) for flag in flags):
+        return None
+    found = Delta(
+        kind=Kind(row["kind"]),
+        statement=row["statement"],
+        source=Source(row["source"]),
+        evidence=row["evidence"],
+        start=row["evidence_start"],
+        end=row["evidence_end"],
+        friction=Friction(*map(bool, flags)),
+        rejected_alternative=row["rejected_alternative"],
+        rationale=row["rationale"],
+    )
+    return Recorded(
+        id=row["id"],
+        bank=row["bank"],
+        conversation=row["conversation"],
+        entry=row["entry"],
+        at=row["at"],
+        origin=row["origin"],
+        delta=found,
+        consumed_by=row["consumed_by"],
+    )
+
+
+def counts(connection: sqlite3.Connection, bank: str | None = None) -> Counts:
+    """Count what queue and ledger hold, of a bank or of all."""
+    states: Counter[str] = Counter()
+    rejected: Counter[str] = Counter()
+    skipped: Counter[str] = Counter()
+    oldest, error, failed = "", "", 0
+    for row in connection.execute(
+        "SELECT * FROM decision_jobs WHERE bank = coalesce(?, bank) ORDER BY id", (bank,)
+    ):
+        states[row["state"]] += 1
+        rejected.update(_numbers(row["rejected"]))
+        if row["state"] == "skipped":
+            skipped[row["why"]] += 1
+        elif row["state"] == "queued":
+            oldest = oldest or row["queued_at"]
+            failed += row["attempts"] > 0
+            error = row["why"] or error
+    waiting = ledger(connection, bank, waiting=True)
+    known = len(ledger(connection, bank))
+    rows = connection.execute(
+        "SELECT count(*) FROM deltas WHERE bank = coalesce(?, bank)", (bank,)
+    ).fetchone()[0]
+    return Counts(
+        queued=states["queued"],
+        failed=failed,
+        done=states["done"],
+        waiting=len(waiting),
+        consumed=known - len(waiting),
+        unreadable=rows - known,
+        oldest_at=oldest,
+        last_error=error,
+        rejected=dict(sorted(rejected.items())),
+        skipped=dict(sorted(skipped.items())),
+    )
+
+
+def _numbers(text: str) -> dict[str, int]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return {name: count for name, count in found.items() if type(count) is int}
+
+
+# The bullets
+
+
+def record_bullet(connection: sqlite3.Connection, told: Told, old: str = "") -> int:
+    """Remember a bullet that was written, and which one it took the place of; return its id.
+
+    The id of `told` does not count. With no text it only remembers that the old one went.
+    """
+    connection.execute(
+        "UPDATE decision_bullets SET gone_by = ?1, gone_at = ?2, instead = ?3 WHERE bank = ?4 "
+        "AND text = ?5 AND gone_by = ''",
+        (told.run, told.at, storable(told.text), told.bank, storable(old)),
+    )
+    if not told.text:
+        return 0
+    done = connection.execute(
+        "INSERT INTO decision_bullets (bank, file, text, deltas, run, at) VALUES (?, ?, ?, ?, ?, ?)",
+        (told.bank, told.file, storable(told.text), json.dumps(told.deltas), told.run, told.at),
+    )
+    return int(done.lastrowid or 0)
+
+
+def bullets(connection: sqlite3.Connection, bank: str) -> list[Told]:
+    """Return every bullet that was ever written to a bank, those that went as superseded."""
+    rows = connection.execute("SELECT * FROM decision_bullets WHERE bank = ? ORDER BY id", (bank,))
+    return [found for row in rows if (found := _told(row))]
+
+
+def take_back(connection: sqlite3.Connection, run_id: str, now: str) -> None:
+    """Follow the undoing of a run: what it wrote went, what it took away is there again."""
+    connection.execute(
+        "UPDATE decision_bullets SET gone_by = '', gone_at = '', instead = '' WHERE gone_by = ?",
+        (run_id,),
+    )
+    connection.execute(
+        "UPDATE decision_bullets SET gone_by = 'undo', gone_at = ?2 WHERE run = ?1 "
+        "AND gone_by = ''",
+        (run_id, now),
+    )
+
+
+def _told(row: sqlite3.Row) -> Told | None:
+    file = next((each for each in FILES if each == row["file"]), None)
+    try:
+        ids = json.loads(row["deltas"])
+    except ValueError:
+        return None
+    if file is None or not isinstance(ids, list) or not all(type(each) is int for each in ids):
+        return None
+    return Told(
+        id=row["id"],
+        bank=row["bank"],
+        file=file,
+        text=row["text"],
+        deltas=tuple(ids),
+        run=row["run"],
+        at=row["at"],
+        superseded=row["gone_by"] != "",
+        instead=row["instead"],
+    )
+
+
+def banks(connection: sqlite3.Connection) -> list[str]:
+    """Return every bank that a job, a delta or a bullet names."""
+    rows = connection.execute(
+        "SELECT bank FROM decision_jobs UNION SELECT bank FROM deltas "
+        "UNION SELECT bank FROM decision_bullets ORDER BY bank"
+    )
+    return [row["bank"] for row in rows if row["bank"]]
