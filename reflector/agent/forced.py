@@ -53,6 +53,11 @@ class Given:
     step: Step
 
 
+def wire_for(route: Route, most_output_tokens: int, ambient: Ambient) -> Asks:
+    """Return the way to the model for answers of at most so many tokens."""
+    return Wire(replace(route, most_output_tokens=most_output_tokens), ambient)
+
+
 class Forced:
     """One request, and more of the same talk when an answer is handed back.
 
@@ -60,15 +65,22 @@ class Forced:
     """
 
     def __init__(
-        self, ask: Ask, route: Route, ambient: Ambient, record: Record | None = None
+        self,
+        ask: Ask,
+        route: Route,
+        ambient: Ambient,
+        record: Record | None = None,
+        wire: Asks | None = None,
     ) -> None:
-        """Prepare the talk; nothing is sent. `record` is told every call that gave nothing."""
+        """Prepare the talk; nothing is sent. `record` is told every call that gave nothing.
+
+        `wire` is one made by `wire_for` for the same route and limit, to be used for many calls.
+        """
         self.usage = Usage()
         self._ask = ask
         self._clock = ambient.clock
         self._record = record
-        limited = replace(route, most_output_tokens=ask.most_output_tokens)
-        self._wire: Asks = Wire(limited, ambient)
+        self._wire = wire or wire_for(route, ask.most_output_tokens, ambient)
         self._models = [route.model, *route.fallback]
         self._effort: Effort | None = ask.effort
         tool = {

@@ -1,12 +1,13 @@
-"""Rule 9: the system tier keeps to its share of the block; a dream keeps to its document."""
+"""Rule 9: the system tier keeps to its share of the block; a run keeps to what it was given."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from reflector.core.decision import FILES
 from reflector.memory.budget import estimate_tokens
 from reflector.memory.codes import finding
-from reflector.memory.edit import Edit
+from reflector.memory.edit import Edit, Scope
 from reflector.memory.entries import parts_of
 from reflector.memory.finding import Finding
 from reflector.memory.sections import whole
@@ -37,12 +38,19 @@ def system_tier(edit: Edit) -> Iterator[Finding]:
 
 
 def target_only(edit: Edit) -> Iterator[Finding]:
-    """Refuse a run that was given one document and changed another."""
-    target = edit.scope.target
-    if edit.by_run and target:
+    """Refuse a run that was given some documents and changed another."""
+    mine = _given(edit.scope)
+    if edit.by_run and mine is not None:
         for change in edit.changes:
-            if change.path != target:
-                yield finding("outside_target", change.path, target=target)
+            if change.path not in mine:
+                yield finding("outside_target", change.path, target=edit.scope.target)
+
+
+def _given(scope: Scope) -> frozenset[str] | None:
+    """Return the only documents that a run may change, None for any: a bank has three."""
+    if scope.pipeline == "decisions":
+        return frozenset(f"{scope.target}/{name}.md" for name in FILES)
+    return frozenset({scope.target}) if scope.target else None
 
 
 def tier_tokens(tree: Tree) -> int:

@@ -23,7 +23,8 @@ class Scope:
     run's snapshots. `moved_lines_exempt` is set for dreams: a line that only moves within
     `system/` brought its evidence when it came. `unwanted` are the lines that a person took back,
     folded as `undone_rules.folded` does it. `system_tokens` is what the system tier may take as it
-    is shown (0: not asked), `target` the one document that a dream may change ("": any).
+    is shown (0: not asked), `target` the one document that a dream may change ("": any), or the
+    folder of the bank whose three files a run of `decisions` may change.
     """
 
     pipeline: str = ""

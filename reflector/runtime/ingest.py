@@ -14,12 +14,13 @@ from typing import Any, BinaryIO
 from reflector.core.ambient import instant, stamp
 from reflector.core.capture import capture
 from reflector.core.cleaning import clean
-from reflector.core.entry import ConversationKey, Kind
+from reflector.core.entry import ConversationKey, Entry, Kind
 from reflector.core.errors import PausedError, TranscriptError
 from reflector.core.redact import redact
 from reflector.harness import reading
 from reflector.runtime import notices, pauses
 from reflector.runtime.consent import Consent, No
+from reflector.runtime.decisions.hearing import Hearing
 from reflector.runtime.gate import Gate
 from reflector.runtime.recording import consent
 from reflector.runtime.watch import Watch
@@ -173,6 +174,7 @@ def _read(context: Context, state: State, file: _File, given: Consent, watch: Wa
     mark = sources.fingerprint(file.stream)
     start = reading.Position(known.resume_at, known.read_to, known.rows)
     tally = _Tally(bad_lines=known.bad_lines)
+    hearing = Hearing(wanted=context.settings.flag("decisions.enabled"))
     names = _Names()
     key = str(names.of(file.source.file_key))
     before = _steps(state, key)
@@ -187,6 +189,7 @@ def _read(context: Context, state: State, file: _File, given: Consent, watch: Wa
             gate.begin(state, records, context.ambient.now())
             for record in records:
                 _store(appender, record, tally, gate)
+                hearing.heard(connection, record, tally.take_new(), context.ambient.now())
             tally.bad_lines += batch.bad_lines
             tally.skipped += batch.skipped
             if gate.end(appender):
@@ -258,6 +261,15 @@ class _Tally:
         self.left_out: dict[str, int] = {}
         self._redactions: dict[str, int] = {}
         self._typed: dict[str, int] = {}
+        self._new: Entry | None = None
+
+    def added(self, entry: Entry) -> None:
+        self.entries += 1
+        self._new = entry
+
+    def take_new(self) -> Entry | None:
+        taken, self._new = self._new, None
+        return taken
 
     def refused(self, why: No) -> None:
         self.left_out[why.value] = self.left_out.get(why.value, 0) + 1
@@ -285,7 +297,7 @@ def _store(appender: Appender, record: reading.Record, tally: _Tally, gate: Gate
                 return
             captured, counts = capture(entry)
             if appender.append(appender.conversation(key, parent), captured):
-                tally.entries += 1
+                tally.added(captured)
                 tally.redacted(captured.kind, counts)
         case reading.About(title=title):
             gate.learn(replace(record, title=_line(title)))

@@ -73,7 +73,7 @@ def engine_of(settings: Settings) -> Engine:
 
 def route_settings(settings: Settings) -> str:
     """Return the fingerprint of the settings that a fatal failure may come from."""
-    names = ("engine.name", "engine.model", "engine.base_url", "engine.command")
+    names = ("engine.name", "engine.model", "engine.base_url", "engine.command", "models.small")
     return park.settings_fingerprint({name: settings.text(name) for name in names})
 
 
@@ -82,9 +82,14 @@ def today(state: State, now: datetime, settings: Settings) -> Day:
 
     A run whose price nobody knows counts as the most that one may cost.
     """
-    begins = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    begins = midnight(now)
     ends = begins + timedelta(days=1)
     return scheduling.day(state.connection, stamp(begins), ends, settings.money("run.max_cost_usd"))
+
+
+def midnight(now: datetime) -> datetime:
+    """Return when the day began, local time: limits of the day count from there."""
+    return now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 class Scheduler:

@@ -21,6 +21,7 @@ from reflector.store.state import storable
 
 JOURNAL_LOST = "journal_lost"
 """The mark that keeps automatic runs off after the database was moved aside."""
+_JOB_COST = "job_cost"
 
 
 # Read
@@ -117,7 +118,19 @@ def day(connection: sqlite3.Connection, since: str, ends_at: datetime, price: fl
         runs[row["slot"]] = runs.get(row["slot"], 0) + 1
         paid = json.loads(row["usage"]).get("cost_usd", 0.0)
         cost += price if paid is None else paid
-    return Day(ends_at, runs, cost)
+    return Day(ends_at, runs, cost + job_cost(connection, since))
+
+
+def job_cost(connection: sqlite3.Connection, since: str) -> float:
+    """Return the dollars that calls outside of runs cost on the day that begins at an instant."""
+    day, _, dollars = (mark(connection, _JOB_COST) or "").partition(" ")
+    return float(dollars) if day == since else 0.0
+
+
+def add_job_cost(connection: sqlite3.Connection, since: str, dollars: float) -> None:
+    """Add what a call outside of a run cost to the day that begins at an instant."""
+    total = job_cost(connection, since) + dollars
+    set_mark(connection, _JOB_COST, f"{since} {total:.6f}")
 
 
 def mark(connection: sqlite3.Connection, name: str) -> str | None:

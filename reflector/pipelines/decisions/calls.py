@@ -1,10 +1,10 @@
-"""The two calls that a model is made to answer with: what they take, as JSON schemas."""
+"""The two calls that a model is made to answer with: names, and what the first of them takes."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from reflector.core.decision import FILES, Kind, Source
+from reflector.core.decision import Kind, Source
 
 RECORD: Final = "record_deltas"
 RECORD_SAYS: Final = "Write down the durable project decisions of one message; none is common."
@@ -41,17 +41,3 @@ DELTA: Final = _object(
 )
 
 RECORD_SCHEMA: Final = _object({"deltas": {"type": "array", "items": DELTA}})
-
-_EDIT: Final = _object(
-    {
-        "action": {"type": "string", "enum": ["add", "replace", "remove"]},
-        "section": _TEXT,
-        "bullet": _TEXT,
-        "text": _TEXT,
-        "reason": _TEXT,
-        "deltas": {"type": "array", "items": {"type": "integer"}},
-    },
-    *("section", "bullet", "text", "reason"),
-)
-
-EDIT_SCHEMA: Final = _object({file: {"type": "array", "items": _EDIT} for file in FILES})

@@ -93,3 +93,18 @@ def test_the_tier_is_measured_as_the_block_shows_it():
     shown = block.text[block.text.index("<self>") : block.text.index("<external_projection>")]
     assert tier_tokens(Tree.of(files)) == -(-len(shown) // 4)
     assert tier_tokens(Tree.of({})) == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "fits"),
+    [
+        ("projects/shop-1/style.md", True),
+        ("projects/shop-1/notes.md", False),
+        ("projects/shop-2/style.md", False),
+        ("system/human.md", False),
+    ],
+)
+def test_a_run_of_decisions_changes_the_three_files_of_its_bank_alone(path: str, fits: bool):
+    scope = replace(RUN, pipeline="decisions", target="projects/shop-1")
+    assert _codes({}, {path: doc("- a bullet")}, scope) == ([] if fits else ["outside_target"])
+    assert _codes({}, {path: doc("- a bullet")}, replace(scope, target="")) == ["outside_target"]

@@ -1,0 +1,97 @@
+"""Whether a small call may be made now, and what its end changes: day limit, back-off, park."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from reflector.agent.engine import Usage
+from reflector.agent.prices import dearest
+from reflector.core import backoff, park
+from reflector.core.ambient import instant, stamp
+from reflector.core.backoff import Backoff
+from reflector.core.failure import Failure
+from reflector.core.park import FailedRun
+from reflector.runtime.scheduling import midnight, route_settings, today
+from reflector.runtime.wiring import Context
+from reflector.store import scheduling
+from reflector.store.state import Connection, State
+
+BACK_OFF = "decisions_backoff"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """No call may be made now. `until` is when one may, None when nobody knows."""
+
+    why: str
+    until: datetime | None = None
+
+
+def held(context: Context, state: State) -> Held | None:
+    """Return what keeps a call from being made now; a probe that is due is let through, and noted."""
+    connection, settings = state.connection, context.settings
+    now = context.ambient.clock.now()
+    if scheduling.mark(connection, scheduling.JOURNAL_LOST):
+        return Held("held")
+    day = today(state, now, settings)
+    if day.cost_usd >= settings.money("day.max_cost_usd"):
+        return Held("day_cost", day.ends_at)
+    waits = waiting(connection)
+    if not backoff.eligible(waits.next_eligible_at, now):
+        return Held("back_off", waits.next_eligible_at)
+    engine = settings.text("engine.name")
+    with state.transaction():
+        match park.gate(scheduling.park_state(connection, engine), now, automatic=True):
+            case park.Refused(until):
+                return Held("parked", until)
+            case park.Probe(store):
+                # Before the call: who dies in it must not probe again at once.
+                scheduling.save_park(connection, engine, store)
+            case park.Admit():
+                pass
+    return None
+
+
+def waiting(connection: Connection) -> Backoff:
+    """Return how often in a row calls failed, and until when they wait."""
+    try:
+        fields = json.loads(scheduling.mark(connection, BACK_OFF) or "{}")
+        until = fields.get("until")
+        return Backoff(int(fields.get("failures", 0)), instant(until) if until else None)
+    except (ValueError, TypeError, AttributeError):
+        return Backoff()
+
+
+def paid(connection: Connection, usage: Usage, now: datetime) -> None:
+    """Note what a call cost, for the limit of the day; it is over once this is reached."""
+    if usage != Usage():
+        scheduling.add_job_cost(connection, stamp(midnight(now)), dearest(usage))
+
+
+def succeeded(context: Context, connection: Connection) -> None:
+    """Follow a call that was answered: nothing waits any more, and the route is not parked."""
+    engine = context.settings.text("engine.name")
+    scheduling.clear_mark(connection, BACK_OFF)
+    if scheduling.park_state(connection, engine) != park.after_success():
+        scheduling.save_park(connection, engine, park.after_success())
+
+
+def failed(
+    context: Context, connection: Connection, failure: Failure, said: FailedRun, now: datetime
+) -> bool:
+    """Follow a call that was not: calls wait, and the route may park; tell whether it did just now."""
+    settings, engine = context.settings, context.settings.text("engine.name")
+    chance = int(context.ambient.chance.hex(8), 16) / 2**32
+    after = backoff.after_failure(waiting(connection), now, chance)
+    until = after.next_eligible_at
+    fields = {"failures": after.consecutive_failures, "until": stamp(until) if until else None}
+    scheduling.set_mark(connection, BACK_OFF, json.dumps(fields))
+    before = scheduling.park_state(connection, engine)
+    said = FailedRun(
+        said.run, said.conversations, said.reason, said.detail, route_settings(settings)
+    )
+    state, parked = park.after_failure(before, said, failure, now, automatic=True)
+    scheduling.save_park(connection, engine, state)
+    return parked

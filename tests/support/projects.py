@@ -1,0 +1,144 @@
+"""A person who works on projects with an agent, and a model that extracts and consolidates.
+
+What the model of the script gives is fixed by what it is shown: `Model.hears` maps a piece of a
+person's message to the deltas that it gives, everything else gives none. A consolidation writes a
+bullet for each delta; `Model.edits` replaces that.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reflector.core.ambient import stamp
+from reflector.runtime.ingest import ingest
+from reflector.runtime.loop import Quiet
+from tests.support.messages_server import Block, Reply, Script, calls, fails, serving
+from tests.support.scenes import Scene
+
+DELTA = re.compile(r'^- id (\d+), (\w+)(?:, ([a-z, ]+))?: "(.*)"$', re.MULTILINE)
+HOME = {
+    "architecture_decision": "architecture",
+    "product_decision": "product",
+    "style_decision": "style",
+    "constraint": "architecture",
+    "rejected_approach": "architecture",
+    "correction": "product",
+}
+
+
+def delta(statement: str, evidence: str, *flags: str, kind: str = "product_decision", **more: str):
+    """Return a candidate as a model gives it."""
+    friction = {name: name in flags for name in ("corrective", "regression", "subtle")}
+    return {
+        "kind": kind,
+        "statement": statement,
+        "source": "explicit_user",
+        "evidence": evidence,
+        "friction": friction,
+        **more,
+    }
+
+
+@dataclass
+class Model(Script):
+    """A server that answers by what it is shown. `down` makes it fail every request."""
+
+    replies: Sequence[Reply] = ()
+    hears: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    edits: Callable[[str], Mapping[str, Any]] | None = None
+    down: Reply | None = None
+    asked: list[str] = field(default_factory=list)
+
+    def next(self, request: Block, key: str) -> tuple[int, Reply]:
+        with self._lock:
+            number = len(self.requests)
+            self.requests.append(request)
+            self.keys.append(key)
+        if self.down is not None:
+            return number, self.down
+        return number, self._answer(request)
+
+    def _answer(self, request: Block) -> Reply:
+        text = request["messages"][-1]["content"][0].get("text", "")
+        tool = request["tool_choice"]["name"]
+        if tool == "record_deltas":
+            said = text.split("<user_message>\n")[1].split("\n</user_message>")[0]
+            self.asked.append(said)
+            given = [one for piece, found in self.hears.items() if piece in said for one in found]
+            return calls((tool, {"deltas": given}))
+        edits = self.edits or plainly
+        return calls((tool, dict(edits(text))))
+
+
+def shown(text: str) -> list[tuple[int, str, str]]:
+    """Return id, kind and statement of every delta that a consolidation is shown."""
+    return [
+        (int(number), kind, json.loads(f'"{said}"'))
+        for number, kind, _, said in DELTA.findall(text)
+    ]
+
+
+def plainly(text: str) -> Mapping[str, Any]:
+    """Write a bullet for each delta."""
+    edits: dict[str, list[Any]] = {}
+    for number, kind, said in shown(text):
+        edit = {"action": "add", "section": "Decided", "bullet": said, "deltas": [number]}
+        edits.setdefault(HOME[kind], []).append(edit)
+    return edits
+
+
+OVERLOADED = fails(529, "overloaded_error")
+
+
+@dataclass
+class Person(Scene):
+    """A person with projects: folders that rows of transcripts name."""
+
+    model: Model = field(default_factory=Model)
+
+    def project(self, name: str = "shop") -> Path:
+        """Return a folder that is the top of a working tree."""
+        folder = self.folder / "src" / name
+        (folder / ".git").mkdir(parents=True, exist_ok=True)
+        (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+        return folder
+
+    def types(self, *texts: str, session: str = "talk", cwd: Path | None = None) -> None:
+        """Go on with a transcript, user and assistant in turns, and journal it."""
+        place = self.folder / f"{session}.jsonl"
+        before = self.talks.setdefault(session, [])
+        with place.open("a", encoding="utf-8") as file:
+            for text in texts:
+                row = {
+                    "role": "assistant" if len(before) % 2 else "user",
+                    "content": text,
+                    "id": f"{session}-{len(before)}",
+                    "session_id": session,
+                    "cwd": str(cwd or self.project()),
+                    "timestamp": stamp(self.clock.now()),
+                }
+                before.append(text)
+                file.write(json.dumps(row) + "\n")
+        ingest(self.context(), place, Quiet())
+
+
+def asking(url: str, more: str = "") -> str:
+    """Return settings by which a model of this server is asked; its price counts for nothing."""
+    return (
+        f'{more}\n[engine]\nname = "anthropic"\nmodel = "m"\nbase_url = "{url}"\n'
+        "[day]\nmax_cost_usd = 1000.0\n"
+    )
+
+
+@contextmanager
+def person(folder: Path, more: str = "") -> Iterator[Person]:
+    """Serve a model, and make the home of a person who uses it."""
+    model = Model()
+    with serving(model) as url:
+        yield Person(folder, asking(url, more), model=model)
