@@ -126,6 +126,10 @@ def erase(state: State, holds: Holds, conversation: str = "", runs: Iterable[str
         found = find(connection, holds, conversation)
         for entry in found.entries:
             _empty(connection, entry)
+        # What was understood of forgotten words goes with them, whatever words it is put in.
+        connection.executemany(
+            "DELETE FROM deltas WHERE entry = ?", [(entry,) for entry in found.entries]
+        )
         _clear(connection, "conversations", _OF_A_CONVERSATION)
         connection.execute(
             "UPDATE conversations SET hidden = 1, title = '' WHERE key = ?1 OR parent = ?1",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from reflector.core.decision import Kind, Recorded, Told
-from reflector.core.overlap import alike, states, tokens
+from reflector.core.overlap import Overlaps, states, tokens
 
 Mode = Literal["law", "all"]
 Ground = Literal["regression", "subtle", "corrected_twice", "reversal", "by_hand", "all", "waiting"]
@@ -18,9 +17,15 @@ _OWN = frozenset({Kind.ARCHITECTURE, Kind.PRODUCT, Kind.STYLE})
 """Kinds with a home of their own. The others are about something of any kind."""
 
 
+SHOWN = 100
+"""So many deltas of a lineage a ruling names; the law looks at all."""
+
+_TWICE = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """What the ledger knows about the subject of one delta: deltas in order of speaking, bullets."""
+    """What the ledger knows about the subject of one delta: the last deltas in order, and bullets."""
 
     deltas: tuple[Recorded, ...] = ()
     bullets: tuple[Told, ...] = ()
@@ -50,81 +55,71 @@ class History:
 
 def eligible(deltas: Sequence[Recorded], history: History, mode: Mode) -> list[Ruling]:
     """Rule on deltas, in their order. `history` may hold them as well; they count once."""
-    past = _Past({one.id: one for one in (*history.deltas, *deltas)}, history.bullets)
-    return [_ruled(one, past.lineage(one), mode) for one in deltas]
-
-
-def _ruled(one: Recorded, lineage: Lineage, mode: Mode) -> Ruling:
-    members = sorted((one, *lineage.deltas), key=lambda each: each.id)
-    if one.origin == "person":
-        return Ruling(one, "by_hand", lineage)
-    if any(each.delta.friction.regression for each in members):
-        return Ruling(one, "regression", lineage)
-    if any(each.delta.friction.subtle for each in members):
-        return Ruling(one, "subtle", lineage)
-    corrected = {each.conversation for each in members if each.delta.friction.corrective}
-    if len(corrected) >= 2:
-        return Ruling(one, "corrected_twice", lineage)
-    if any(_reverses(each, members, lineage.bullets) for each in members):
-        return Ruling(one, "reversal", lineage)
-    return Ruling(one, "all" if mode == "all" else "waiting", lineage)
-
-
-def _reverses(one: Recorded, members: Sequence[Recorded], bullets: Sequence[Told]) -> bool:
-    """Tell whether a delta turns away what was used before it, or was turned away before."""
-    rejected = one.delta.rejected_alternative
-    if not rejected:
-        return False
-    earlier = [each for each in members if each.id < one.id]
-    return any(
-        states(each.delta.statement, rejected) or states(each.delta.rejected_alternative, rejected)
-        for each in earlier
-    ) or any(states(each.text, rejected) for each in bullets if one.id not in each.deltas)
+    known = {one.id: one for one in (*history.deltas, *deltas)}
+    banks = {one.bank for one in deltas}
+    pasts = {bank: _Past(bank, known.values(), history.bullets) for bank in banks}
+    return [pasts[one.bank].ruled(one, mode) for one in deltas]
 
 
 class _Past:
-    """The ledger by words: of thousands of deltas only those that share some are compared."""
+    """What the ledger knows of one bank, by words: thousands of deltas are not compared in pairs."""
 
-    def __init__(self, deltas: Mapping[int, Recorded], bullets: Sequence[Told]) -> None:
-        self._deltas = deltas
-        self._bullets = bullets
-        self._words = {each.id: tokens(each.delta.statement) for each in deltas.values()}
-        self._by_word = _index((each.id, self._words[each.id]) for each in deltas.values())
-        self._told = [tokens(each.text) for each in bullets]
-        self._told_by_word = _index(enumerate(self._told))
+    def __init__(self, bank: str, deltas: Iterable[Recorded], bullets: Iterable[Told]) -> None:
+        self._deltas = {each.id: each for each in deltas if each.bank == bank}
+        self._bullets = [each for each in bullets if each.bank == bank]
+        self._words = {at: tokens(each.delta.statement) for at, each in self._deltas.items()}
+        self._like = Overlaps(self._words.items())
+        self._told_like = Overlaps(enumerate(tokens(each.text) for each in self._bullets))
+        self._of_kind: dict[Kind, set[int]] = {
+            kind: {at for at, each in self._deltas.items() if _kin(kind, each.delta.kind)}
+            for kind in Kind
+        }
+        self._regression = self._where(lambda one: one.delta.friction.regression)
+        self._subtle = self._where(lambda one: one.delta.friction.subtle)
+        self._corrective = self._where(lambda one: one.delta.friction.corrective)
+        self._rejecting = self._where(lambda one: bool(one.delta.rejected_alternative))
 
-    def lineage(self, one: Recorded) -> Lineage:
+    def _where(self, holds: Callable[[Recorded], bool]) -> set[int]:
+        return {at for at, each in self._deltas.items() if holds(each)}
+
+    def ruled(self, one: Recorded, mode: Mode) -> Ruling:
         words = self._words[one.id]
-        bullets = [
-            self._bullets[at]
-            for at in sorted(_near(words, self._told_by_word, self._told.__getitem__))
-            if self._bullets[at].bank == one.bank
-        ]
-        ids = set(_near(words, self._by_word, self._words.__getitem__))
+        bullets = [self._bullets[at] for at in sorted(self._told_like.like(words))]
         # What a model took for the grounds of one bullet belongs together, whatever its words.
-        ids.update(each for bullet in bullets for each in bullet.deltas)
-        found = (self._deltas[each] for each in sorted(ids - {one.id}) if each in self._deltas)
-        return Lineage(tuple(each for each in found if _kin(one, each)), tuple(bullets))
+        named = {each for bullet in bullets for each in bullet.deltas}
+        ids = {one.id} | ((self._like.like(words) | named) & self._of_kind[one.delta.kind])
+        ground = self._ground(one, ids, bullets)
+        if ground == "waiting" and mode == "all":
+            ground = "all"
+        shown = sorted(ids - {one.id})[-SHOWN:]
+        return Ruling(
+            one, ground, Lineage(tuple(map(self._deltas.__getitem__, shown)), tuple(bullets))
+        )
+
+    def _ground(self, one: Recorded, ids: set[int], bullets: Sequence[Told]) -> Ground:
+        if one.origin == "person":
+            return "by_hand"
+        if ids & self._regression:
+            return "regression"
+        if ids & self._subtle:
+            return "subtle"
+        if len({self._deltas[each].conversation for each in ids & self._corrective}) >= _TWICE:
+            return "corrected_twice"
+        reversals = (self._deltas[each] for each in ids & self._rejecting)
+        if any(self._reverses(each, ids, bullets) for each in reversals):
+            return "reversal"
+        return "waiting"
+
+    def _reverses(self, one: Recorded, ids: set[int], bullets: Sequence[Told]) -> bool:
+        """Tell whether a delta turns away what was used before it, or was turned away before."""
+        rejected = one.delta.rejected_alternative
+        before = (self._deltas[each].delta for each in ids if each < one.id)
+        return any(
+            states(each.statement, rejected) or states(each.rejected_alternative, rejected)
+            for each in before
+        ) or any(states(each.text, rejected) for each in bullets if one.id not in each.deltas)
 
 
-def _index(texts: Iterable[tuple[int, frozenset[str]]]) -> dict[str, list[int]]:
-    found: defaultdict[str, list[int]] = defaultdict(list)
-    for at, words in texts:
-        for word in words:
-            found[word].append(at)
-    return found
-
-
-def _near(
-    words: frozenset[str],
-    by_word: Mapping[str, Sequence[int]],
-    words_of: Callable[[int], frozenset[str]],
-) -> Iterator[int]:
-    hopeful = {at for word in words for at in by_word.get(word, ())}
-    return (at for at in hopeful if alike(words, words_of(at)))
-
-
-def _kin(one: Recorded, other: Recorded) -> bool:
-    """Tell whether two deltas may be of one lineage: one bank, and kinds that go together."""
-    kinds = {one.delta.kind, other.delta.kind}
-    return one.bank == other.bank and (len(kinds) == 1 or not kinds <= _OWN)
+def _kin(one: Kind, other: Kind) -> bool:
+    """Tell whether deltas of two kinds may be of one lineage."""
+    return one == other or not {one, other} <= _OWN
