@@ -10,7 +10,7 @@ from anthropic.types import Message, ToolUseBlock
 
 from reflector.agent.engine import Record, Route, Step, Usage
 from reflector.agent.prices import Tokens, add
-from reflector.agent.recorded import Asks, used
+from reflector.agent.recorded import used
 from reflector.agent.talk import Block, Talk, result
 from reflector.agent.wire import ProviderError, Wire
 from reflector.core.ambient import Ambient
@@ -53,8 +53,8 @@ class Given:
     step: Step
 
 
-def wire_for(route: Route, most_output_tokens: int, ambient: Ambient) -> Asks:
-    """Return the way to the model for answers of at most so many tokens."""
+def wire_for(route: Route, most_output_tokens: int, ambient: Ambient) -> Wire:
+    """Return the way to the model for answers of at most so many tokens; it is to be closed."""
     return Wire(replace(route, most_output_tokens=most_output_tokens), ambient)
 
 
@@ -70,7 +70,7 @@ class Forced:
         route: Route,
         ambient: Ambient,
         record: Record | None = None,
-        wire: Asks | None = None,
+        wire: Wire | None = None,
     ) -> None:
         """Prepare the talk; nothing is sent. `record` is told every call that gave nothing.
 
@@ -80,6 +80,7 @@ class Forced:
         self._ask = ask
         self._clock = ambient.clock
         self._record = record
+        self._owns = wire is None
         self._wire = wire or wire_for(route, ask.most_output_tokens, ambient)
         self._models = [route.model, *route.fallback]
         self._effort: Effort | None = ask.effort
@@ -91,6 +92,11 @@ class Forced:
         self._talk = Talk(ask.system, [tool])
         self._talk.say(ask.text)
         self._call = ""
+
+    def close(self) -> None:
+        """End its connections, unless they are somebody else's."""
+        if self._owns:
+            self._wire.close()
 
     def ask(self) -> Given:
         """Send what was said so far. Raises ProviderError, also for an answer that is none."""

@@ -15,6 +15,7 @@ from reflector.runtime import block_cache, news, push
 from reflector.runtime import log as events
 from reflector.runtime.brought import brought
 from reflector.runtime.cleansing import cleanse, expunge_secrets, holds_secret
+from reflector.runtime.decisions import settling
 from reflector.runtime.leftovers import clean_up
 from reflector.runtime.scheduling import route_settings
 from reflector.runtime.watch import Watch
@@ -125,6 +126,7 @@ def settle(bench: Bench, run: Run, end: Settlement, place: Worktree | None) -> R
     given = circumstances(bench)
     lines = _lines(bench, run.id, end)
     approved = reviews.decided(bench.state.connection, run.id)
+    changes = settling.read_changes(bench.context.agent.run(run.id))
 
     def also(connection: Connection) -> None:
         if approved:
@@ -133,6 +135,7 @@ def settle(bench: Bench, run: Run, end: Settlement, place: Worktree | None) -> R
             unwanted.forget_lines(connection, lines)
         else:
             parked.append(after_run(connection, run, end, given))
+        settling.settled(connection, run, end, changes, now)
         if end.outcome is Outcome.MERGED:
             news.learned_more(connection, run.id, len(lines))
 

@@ -21,6 +21,7 @@ from reflector.memory.budget_rules import tier_tokens
 from reflector.memory.commit_message import render
 from reflector.runtime import payload as payloads
 from reflector.runtime.agent_process import AgentPrograms
+from reflector.runtime.decisions.brief import Brief
 from reflector.runtime.judgement import judge, scope_of
 from reflector.runtime.payload import Payload
 from reflector.runtime.processes import die_with_parent
@@ -119,9 +120,12 @@ def work(payload: Payload, run_folder: Path) -> tuple[Finish, str]:
         programs=AgentPrograms(worktree, run_folder),
     )
     try:
-        finish = engine(payload.engine, ambient).run(
-            task, commit, lambda line: _say(f"progress {line}")
-        )
+        if payload.brief is not None:
+            finish = _consolidated(task, payload.brief, commit, run_folder, ambient)
+        else:
+            finish = engine(payload.engine, ambient).run(
+                task, commit, lambda line: _say(f"progress {line}")
+            )
     except GitError as error:
         finish = _failed("disk_full" if error.disk_full else "git_failed", error)
     except ReflectorError as error:
@@ -130,6 +134,14 @@ def work(payload: Payload, run_folder: Path) -> tuple[Finish, str]:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         finish = _failed("disk_full" if full else "git_failed", unusable(worktree.path, error))
     return finish, commit.tip
+
+
+def _consolidated(
+    task: Task, brief: Brief, commit: WorktreeCommit, run_folder: Path, ambient: Ambient
+) -> Finish:
+    from reflector.runtime.decisions.editing import consolidate  # noqa: PLC0415 - imports a client
+
+    return consolidate(task, brief, commit, run_folder / "out", ambient)
 
 
 def _system_left(payload: Payload, worktree: Worktree) -> int | None:

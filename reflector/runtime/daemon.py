@@ -11,6 +11,7 @@ from functools import partial
 from reflector.core.errors import BusyError, ReflectorError
 from reflector.core.schedule import Engine, Idle, Settled
 from reflector.runtime import push
+from reflector.runtime.decisions.beginning import begin
 from reflector.runtime.front import taken
 from reflector.runtime.hands import Detached, Hands, Working
 from reflector.runtime.loop import REFLECTION
@@ -95,6 +96,7 @@ class Daemon:
         if not theirs.agent.repo.is_dir():
             return
         push.begin_when_behind(theirs)
+        begin(theirs)
         each = self._known.setdefault(agent.slug, _Identity(agent))
         with theirs.state() as state:
             scheduler = Scheduler(theirs, state, self.engine)

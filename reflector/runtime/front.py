@@ -69,6 +69,10 @@ def handle(context: Context, event: Event, supervisor: Sequence[str] | None = SU
         waits = scheduler.waits(REFLECTION, tips=True)
         # Of a living owner too: the presence lock tells them apart when one is launched.
         waits = waits or bool(reservations.abandoned(state.connection, REFLECTION))
+    if supervisor is not None:
+        from reflector.runtime.decisions.beginning import begin  # noqa: PLC0415 - it imports this
+
+        begin(context)
     if not waits or supervisor is None:
         return Answer(decision, "none")
     return Answer(decision, launch(context, supervisor))

@@ -26,13 +26,13 @@ from reflector.store.state import State
 from reflector.vcs.reads import Reads
 
 
-def bring_home(bench: Bench) -> Iterator[Run]:
-    """Try again to merge the validated tips that waited for the memory to be free.
+def bring_home(bench: Bench, slot: str = "reflection") -> Iterator[Run]:
+    """Try again to merge the validated tips of a slot that waited for the memory to be free.
 
     What waited too long for a person is given up first.
     """
     _give_up_reviews(bench)
-    for run in reservations.kept(bench.state.connection):
+    for run in reservations.kept(bench.state.connection, slot):
         if bench.watch.stop():
             return
         if run.base is None or run.tip is None or run.branch is None:

@@ -131,7 +131,7 @@ def work_off(
     if reservations.unowned(bench.state.connection, slot) is not None:
         # It holds the slot: until it has run, no kept tip can be taken up again.
         ran += _run(bench, lambda: scheduler.take_over(slot, bench.who))
-    done += [*ran, *bring_home(bench)]
+    done += [*ran, *bring_home(bench, slot)]
     _ask_again(scheduler, slot, done)
     while (most is None or len(ran) < most) and scheduler.waits(slot, tips=False):
         new = _run(bench, lambda: scheduler.next_run(slot, bench.who))
@@ -192,7 +192,7 @@ def main(words: Sequence[str]) -> int:
     home, identity, *rest = words
     most = int(rest[0]) if rest else None
     found = context(home, identity)
-    with _told_to_stop() as wish:
+    with told_to_stop() as wish:
         return _work(found, Quiet(wish), most, os.getppid())
 
 
@@ -219,7 +219,7 @@ def _work(found: Context, watch: Quiet, most: int | None, parent: int) -> int:
 
 
 @contextmanager
-def _told_to_stop() -> Iterator[Callable[[], bool]]:
+def told_to_stop() -> Iterator[Callable[[], bool]]:
     """Make of SIGTERM a wish that is asked for between two effects."""
     wishes: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, _frame: wishes.append(number))

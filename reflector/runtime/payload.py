@@ -14,6 +14,8 @@ from reflector.core.capture import shorten
 from reflector.core.entry import Entry, Kind
 from reflector.core.redact import redact, redact_record
 from reflector.core.snapshot import Snapshot
+from reflector.runtime.decisions import brief as briefs
+from reflector.runtime.decisions.brief import Brief
 
 _ARGUMENT = 300
 _SMALLEST = 200
@@ -27,7 +29,7 @@ class Payload:
     must find in its worktree. `unwanted` are the last lines that a person took back, the newest at
     the end. `review` says that a person was to approve this run when it began, `system_tokens` what
     the system tier may take as it is shown, `target` the only document that may change. `route` is
-    None for an engine without a model.
+    None for an engine without a model, `brief` what a consolidation of decisions is given.
     """
 
     run_id: str
@@ -49,6 +51,7 @@ class Payload:
     system_tokens: int = 0
     route: Route | None = None
     log_steps: bool = True
+    brief: Brief | None = None
 
     def write(self, path: Path) -> None:
         """Write the payload as one JSON file."""
@@ -66,12 +69,14 @@ def read(path: Path) -> Payload:
         for each in fields.pop("conversations")
     )
     way = fields.pop("route")
+    brief = briefs.read(fields.pop("brief", None))
     unwanted, user = tuple(fields.pop("unwanted")), tuple(fields.pop("user_entries"))
     return Payload(
         conversations=conversations,
         unwanted=unwanted,
         user_entries=user,
         route=Route(**way) if way else None,
+        brief=brief,
         **fields,
     )
 

@@ -9,6 +9,7 @@ from reflector.agent.engine import PayloadConversation, Route
 from reflector.agent.presets import TRANSCRIPT
 from reflector.core.run import Run
 from reflector.pipelines.prompts import PromptContext, PromptConversation, Words
+from reflector.runtime.decisions import preparing, settling
 from reflector.runtime.judgement import system_limit
 from reflector.runtime.opening import opening
 from reflector.runtime.payload import Payload, conversation, user_entries
@@ -22,6 +23,8 @@ from reflector.vcs.worktree import Worktree
 
 def prepare(context: Context, state: State, run: Run, place: Worktree) -> Payload:
     """Write `payload.json` and `prompt.md` of a run and return the payload."""
+    if run.request.pipeline == settling.PIPELINE:
+        return preparing.prepare(context, state, run, place)
     payload = assemble(context, state, run, place)
     folder = context.agent.run(run.id)
     payload.write(folder / "payload.json")

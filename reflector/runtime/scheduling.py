@@ -165,7 +165,7 @@ class Scheduler:
         connection = self._state.connection
         if reservations.unowned(connection, slot) is not None:
             return True
-        if tips and reservations.kept(connection):
+        if tips and reservations.kept(connection, slot):
             return True
         return any(SLOT[pipeline] == slot for pipeline in scheduling.pending(connection))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from reflector.core.entry import ConversationKey
@@ -13,6 +14,7 @@ from reflector.core.schedule import Event, Settled, Shutdown
 from reflector.harness.meanings import meaning
 from reflector.harness.places import second_places
 from reflector.runtime import hook_gate
+from reflector.runtime.decisions.beginning import begin
 from reflector.runtime.front import SUPERVISOR, handle
 from reflector.runtime.ingest import ingest
 from reflector.runtime.loop import Quiet
@@ -64,6 +66,7 @@ def _drain(
     lost: list[str] = []
     marks: dict[str, Mark] = {}
     asked: dict[tuple[str, Event], Context] = {}
+    heard: dict[str, Context] = {}
     for spooled, mark in spool.lines(folder):
         marks[mark.file] = mark
         if spooled is None or spooled.lost:
@@ -71,15 +74,16 @@ def _drain(
             continue
         events += 1
         try:
-            entries += _heard(found, spooled, asked)
+            theirs = context_for(found, spooled.cwd)
+            entries += _heard(theirs, spooled, asked)
+            heard[theirs.agent.slug] = theirs
         except (ReflectorError, OSError) as error:
             trouble.append(str(error))
     # Once for what many hooks said: they tell the same about the journal as it is now.
     for (_, event), theirs in asked.items():
-        try:
-            handle(theirs, event, supervisor)
-        except (ReflectorError, OSError) as error:
-            trouble.append(str(error))
+        trouble += _tried(partial(handle, theirs, event, supervisor))
+    for theirs in heard.values() if supervisor is not None else ():
+        trouble += _tried(partial(begin, theirs))
     if lost:
         spool.note_lost(folder, lost, found.ambient.now())
         trouble.append(f"{len(lost)} hook events could not be passed on whole.")
@@ -88,9 +92,17 @@ def _drain(
     return Drained(events, entries, tuple(trouble))
 
 
-def _heard(found: Context, spooled: Spooled, asked: dict[tuple[str, Event], Context]) -> int:
+def _tried(step: Callable[[], object]) -> list[str]:
+    """Do something for one identity; its trouble stays its own."""
+    try:
+        step()
+    except (ReflectorError, OSError) as error:
+        return [str(error)]
+    return []
+
+
+def _heard(theirs: Context, spooled: Spooled, asked: dict[tuple[str, Event], Context]) -> int:
     """Journal what an event tells of, and note what is to be decided; return the new entries."""
-    theirs = context_for(found, spooled.cwd)
     new, conversation = _read(theirs, spooled)
     if (event := _event(spooled, conversation)) is not None:
         asked[theirs.agent.slug, event] = theirs

@@ -15,7 +15,7 @@ from reflector.runtime.forgetting.intent import refuse_unfinished
 from reflector.runtime.memory_lock import memory_write
 from reflector.runtime.trouble import way_out
 from reflector.runtime.wiring import Context
-from reflector.store import forgetting, reservations, unwanted
+from reflector.store import decisions, forgetting, reservations, unwanted
 from reflector.store.state import State
 from reflector.vcs import merge
 from reflector.vcs.merge import Integrated, Integration, Refused, Undo
@@ -75,7 +75,7 @@ def undo(context: Context, run_id: str) -> Undone:
         if isinstance(done, Refused):
             _forget(state, run.id)
         else:
-            _no_news(state, run.id)
+            _no_news(state, run.id, context.ambient.now())
     count = sum(map(len, lines.values()))
     undone = replace(_answer(run, done), unwanted=count, rewritten_at=rewritten_at)
     block_cache.refresh(context)
@@ -125,9 +125,10 @@ def _remember(context: Context, state: State, run_id: str, lines: Lines) -> None
         unwanted.record(connection, run_id, lines, "undone", context.ambient.now())
 
 
-def _no_news(state: State, run_id: str) -> None:
+def _no_news(state: State, run_id: str, now: str) -> None:
     with state.transaction() as connection:
         news.taken_back(connection, run_id)
+        decisions.take_back(connection, run_id, now)
 
 
 def _forget(state: State, run_id: str) -> None:

@@ -245,6 +245,12 @@ def ledger(
     return [found for row in rows if (found := _recorded(row))]
 
 
+def any_waiting(connection: sqlite3.Connection) -> bool:
+    """Tell whether a delta waits that no run has consumed."""
+    row = connection.execute("SELECT 1 FROM deltas WHERE consumed_by = '' LIMIT 1").fetchone()
+    return row is not None
+
+
 def delta(connection: sqlite3.Connection, which: int) -> Recorded | None:
     """Return one delta; None when it is not there or of another form."""
     row = connection.execute("SELECT * FROM deltas WHERE id = ?", (which,)).fetchone()
@@ -258,6 +264,12 @@ def consume(connection: sqlite3.Connection, ids: Iterable[int], run_id: str, now
         [(run_id, now, each) for each in ids],
     )
     return done.rowcount
+
+
+def bank_of_delta(connection: sqlite3.Connection, which: int) -> str | None:
+    """Return the bank of a delta, whatever its form; None when it is not there."""
+    row = connection.execute("SELECT bank FROM deltas WHERE id = ?", (which,)).fetchone()
+    return row["bank"] if row else None
 
 
 def forget_delta(connection: sqlite3.Connection, which: int) -> bool:

@@ -267,13 +267,13 @@ def ended_since(connection: sqlite3.Connection, instant: str) -> list[Run]:
     return _runs(connection, "state = 'settled' AND ended_at >= ? ORDER BY ended_at, id", instant)
 
 
-def kept(connection: sqlite3.Connection) -> list[Run]:
-    """Return the runs whose validated tip waits for the memory to be free, oldest first."""
+def kept(connection: sqlite3.Connection, slot: str | None = None) -> list[Run]:
+    """Return the runs, of one slot or of all, whose validated tip waits, oldest first."""
     return _runs(
         connection,
         "state = 'settled' AND outcome = 'parent_dirty' AND kept_ref IS NOT NULL "
-        "AND ? IS NOT NULL ORDER BY reserved_at",
-        1,
+        "AND slot = coalesce(?, slot) ORDER BY reserved_at",
+        slot,
     )
 
 

@@ -7,17 +7,28 @@ bullet for each delta; `Model.edits` replaces that.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reflector.core.ambient import stamp
+from reflector.core.ambient import Clock, stamp
+from reflector.core.run import Run
+from reflector.runtime import payload as payloads
+from reflector.runtime.child import work
+from reflector.runtime.decisions.consolidation import consolidate
+from reflector.runtime.decisions.due import AUTOMATIC, Not, Wish
+from reflector.runtime.decisions.extraction import Worked, work_off
 from reflector.runtime.ingest import ingest
-from reflector.runtime.loop import Quiet
+from reflector.runtime.launch import Ended, Listening
+from reflector.runtime.loop import Quiet, bench_for
+from reflector.store import decisions
 from tests.support.messages_server import Block, Reply, Script, calls, fails, serving
 from tests.support.scenes import Scene
 
@@ -65,7 +76,7 @@ class Model(Script):
         return number, self._answer(request)
 
     def _answer(self, request: Block) -> Reply:
-        text = request["messages"][-1]["content"][0].get("text", "")
+        text = request["messages"][0]["content"][0]["text"]
         tool = request["tool_choice"]["name"]
         if tool == "record_deltas":
             said = text.split("<user_message>\n")[1].split("\n</user_message>")[0]
@@ -127,11 +138,62 @@ class Person(Scene):
                 file.write(json.dumps(row) + "\n")
         ingest(self.context(), place, Quiet())
 
+    def works(self) -> Worked:
+        """Extract what waits."""
+        with self.context().state() as state:
+            return work_off(self.context(), state)
+
+    def consolidates(self, wish: Wish = AUTOMATIC) -> list[Run | Not]:
+        """Consolidate what is due, in this process."""
+        with bench_for(self.context(), "decisions", Quiet(), ("false",)) as bench:
+            assert bench is not None
+            return list(consolidate(bench, wish))
+
+    def ledger(self) -> list[str]:
+        """Return the statement of every delta."""
+        with self.context().state() as state:
+            return [one.delta.statement for one in decisions.ledger(state.connection)]
+
+    def bank(self, name: str = "shop") -> str:
+        """Return the bank of a project."""
+        with self.context().state() as state:
+            found = decisions.banks(state.connection)
+        return next(each for each in found if each.rpartition("-")[0] == name)
+
+    def file(self, name: str, project: str = "shop") -> str:
+        """Return a decision file as main has it, "" when it is not there."""
+        path = f"projects/{self.bank(project)}/{name}.md"
+        listed = self.git("ls-tree", "-r", "--name-only", "main").splitlines()
+        return self.git("show", f"main:{path}") if path in listed else ""
+
+
+def here(
+    _command: Sequence[str],
+    run_folder: Path,
+    environ: Mapping[str, str],
+    _clock: Clock,
+    _seconds: float,
+    listening: Listening,
+) -> Ended:
+    """Be the child of a consolidation, in place of `supervisor.run_child`: no process."""
+    listening.on_ready()
+    before = dict(os.environ)
+    os.environ.update({k: v for k, v in environ.items() if k.startswith("ANTHROPIC_")})
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            done, tip = work(payloads.read(run_folder / "payload.json"), run_folder)
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    result = json.dumps({"finish": asdict(done), "tip": tip})
+    (run_folder / "out" / "result.json").write_text(result, "utf-8")
+    return Ended("exited", 0)
+
 
 def asking(url: str, more: str = "") -> str:
     """Return settings by which a model of this server is asked; its price counts for nothing."""
     return (
-        f'{more}\n[engine]\nname = "anthropic"\nmodel = "m"\nbase_url = "{url}"\n'
+        f'sandbox = "off"\n{more}\n[engine]\nname = "anthropic"\nmodel = "m"\nbase_url = "{url}"\n'
         "[day]\nmax_cost_usd = 1000.0\n"
     )
 

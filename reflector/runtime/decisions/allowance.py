@@ -31,6 +31,17 @@ class Held:
 
 def held(context: Context, state: State) -> Held | None:
     """Return what keeps a call from being made now; a probe that is due is let through, and noted."""
+    engine = context.settings.text("engine.name")
+    with state.transaction() as connection:
+        found = look(context, state)
+        if isinstance(found, park.Probe):
+            # Before the call: who dies in it must not probe again at once.
+            scheduling.save_park(connection, engine, found.store)
+    return found if isinstance(found, Held) else None
+
+
+def look(context: Context, state: State) -> Held | park.Probe | None:
+    """Return what keeps a call from being made now, or that it would be a probe; nothing is noted."""
     connection, settings = state.connection, context.settings
     now = context.ambient.clock.now()
     if scheduling.mark(connection, scheduling.JOURNAL_LOST):
@@ -41,17 +52,14 @@ def held(context: Context, state: State) -> Held | None:
     waits = waiting(connection)
     if not backoff.eligible(waits.next_eligible_at, now):
         return Held("back_off", waits.next_eligible_at)
-    engine = settings.text("engine.name")
-    with state.transaction():
-        match park.gate(scheduling.park_state(connection, engine), now, automatic=True):
-            case park.Refused(until):
-                return Held("parked", until)
-            case park.Probe(store):
-                # Before the call: who dies in it must not probe again at once.
-                scheduling.save_park(connection, engine, store)
-            case park.Admit():
-                pass
-    return None
+    parked = scheduling.park_state(connection, settings.text("engine.name"))
+    match park.gate(parked, now, automatic=True):
+        case park.Refused(until):
+            return Held("parked", until)
+        case park.Probe() as probe:
+            return probe
+        case park.Admit():
+            return None
 
 
 def waiting(connection: Connection) -> Backoff:

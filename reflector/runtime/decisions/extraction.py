@@ -28,8 +28,7 @@ from reflector.store.state import State
 
 if TYPE_CHECKING:  # the library costs a second to import
     from reflector.agent.forced import Ask, Forced
-    from reflector.agent.recorded import Asks
-    from reflector.agent.wire import ProviderError
+    from reflector.agent.wire import ProviderError, Wire
 
 MOST_TOKENS = 2048
 GAVE_UP = "gave_up"
@@ -60,7 +59,7 @@ class _Work:
     parked: Callable[[], None]
     done: Worked = field(default_factory=Worked)
     system: str = ""
-    wire: Asks | None = None
+    wire: Wire | None = None
 
 
 def work_off(
@@ -77,10 +76,14 @@ def work_off(
     work = _Work(context, state, parked)
     if context.settings.text("engine.name") not in ("rules", ASKS):
         return _passed_over(work, stop)
-    while not stop() and (found := decisions.jobs(state.connection, limit=1)):
-        if hold := _one(work, found[0]):  # one that failed keeps its place
-            return replace(work.done, held=hold)
-    return work.done
+    try:
+        while not stop() and (found := decisions.jobs(state.connection, limit=1)):
+            if hold := _one(work, found[0]):  # one that failed keeps its place
+                return replace(work.done, held=hold)
+        return work.done
+    finally:
+        if work.wire is not None:
+            work.wire.close()
 
 
 def _passed_over(work: _Work, stop: Callable[[], bool]) -> Worked:

@@ -34,7 +34,10 @@ class Told:
         with serving(self.script) as url:
             route = Route(**({"model": "m", "base_url": url, "keyless": True} | way))  # type: ignore[arg-type]
             self.forced = Forced(ASK, route, ambient(self.clock), self.steps.append)
-            given = talk(self.forced)
+            try:
+                given = talk(self.forced)
+            finally:
+                self.forced.close()
         assert self.script.violations == []
         return given
 

@@ -1,0 +1,78 @@
+"""Whether something is to be done for decisions now, and a worker that does it in the background."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Sequence
+
+from reflector.core.machine import SLOT
+from reflector.runtime.decisions import allowance
+from reflector.runtime.decisions.allowance import Held
+from reflector.runtime.decisions.asking import ASKS
+from reflector.runtime.front import taken
+from reflector.runtime.wiring import Context
+from reflector.store import decisions, reservations
+from reflector.store.locks import Lock
+from reflector.store.state import State
+
+SLOT_NAME = SLOT["decisions"]
+WORKER = (sys.executable, "-I", "-m", "reflector.runtime.decisions.worker")
+"""How a worker is started; home and identity are added to it."""
+
+
+def begin(context: Context, worker: Sequence[str] = WORKER) -> bool:
+    """See to it that what waits is worked off; tell whether a worker was started.
+
+    Nobody waits for a model here: what needs none is done at once, all else by a detached worker.
+    """
+    if not context.settings.flag("decisions.enabled"):
+        return False
+    with context.state() as state:
+        if not _anything(state):
+            return False
+        if context.settings.text("engine.name") != ASKS:
+            from reflector.runtime.decisions.extraction import work_off  # noqa: PLC0415 - seldom
+
+            work_off(context, state)
+            return False
+        if not wanted(context, state, tips=True):
+            return False
+    presence = Lock(context.agent.lock(f"run-{SLOT_NAME}"))
+    free = taken(presence, context)
+    presence.release()
+    if not free:
+        return False  # its owner looks once more after it lets go
+    from reflector.runtime.detached import start  # noqa: PLC0415 - most events start nothing
+
+    with contextlib.suppress(OSError):  # the next event tries again
+        start(context, worker).returncode = 0  # it lives on without us
+    return True
+
+
+def _anything(state: State) -> bool:
+    """Tell whether anything waits at all: most events of most people must not pay for more."""
+    connection = state.connection
+    if decisions.jobs(connection, limit=1) or reservations.abandoned(connection, SLOT_NAME):
+        return True
+    if reservations.kept(connection, SLOT_NAME):
+        return True
+    return decisions.any_waiting(connection)
+
+
+def wanted(context: Context, state: State, *, tips: bool = False) -> bool:
+    """Tell whether a worker would find something to do now; `tips`: kept ones count too."""
+    from reflector.runtime.decisions.due import next_due  # noqa: PLC0415 - seldom needed
+    from reflector.runtime.decisions.planning import Plan  # noqa: PLC0415 - seldom needed
+
+    connection, settings = state.connection, context.settings
+    if reservations.abandoned(connection, SLOT_NAME):
+        return True
+    if tips and reservations.kept(connection, SLOT_NAME):
+        return True
+    if not settings.flag("decisions.enabled"):
+        return False
+    jobs = settings.text("engine.name") == ASKS and bool(decisions.jobs(connection, limit=1))
+    if jobs and not isinstance(allowance.look(context, state), Held):
+        return True
+    return isinstance(next_due(context, state), Plan)

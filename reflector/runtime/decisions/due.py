@@ -1,0 +1,105 @@
+"""Which bank is consolidated next, or what keeps every one of them waiting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from reflector.core import park
+from reflector.core.due import over_day
+from reflector.core.machine import MANUAL, SLOT
+from reflector.core.run import Request
+from reflector.core.schedule import Asked
+from reflector.runtime.decisions.asking import ASKS, small_route
+from reflector.runtime.decisions.planning import Plan, plans
+from reflector.runtime.decisions.settling import PIPELINE, bank_of_run, target_of
+from reflector.runtime.scheduling import config_of, today
+from reflector.runtime.wiring import Context
+from reflector.store import reservations, scheduling
+from reflector.store.state import State
+
+SLOT_NAME = SLOT[PIPELINE]
+_PRIORITY = 10
+
+Why = Literal[
+    "disabled", "no_model", "nothing", "kept_tip", "held", "day_runs", "day_cost", "parked"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Why nothing is consolidated now, and when it may be; None when nobody knows."""
+
+    why: Why
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a person asks for: one bank or all ("" = all), at once, over a limit of the day."""
+
+    bank: str = ""
+    force: bool = False
+    over_budget: bool = False
+
+
+AUTOMATIC = Wish()
+
+
+def next_due(
+    context: Context, state: State, wish: Wish = AUTOMATIC, but: frozenset[str] = frozenset()
+) -> Plan | Not:
+    """Return the bank that is consolidated now, `but` some, or why none is and until when."""
+    if not context.settings.flag("decisions.enabled"):
+        return Not("disabled")
+    connection, now = state.connection, context.ambient.clock.now()
+    found = [
+        each
+        for each in plans(connection, context.settings, now)
+        if each.due_at is not None and wish.bank in ("", each.bank) and each.bank not in but
+    ]
+    if not found:
+        return Not("nothing")
+    if context.settings.text("engine.name") != ASKS:
+        return Not("no_model")
+    held = {bank_of_run(run) for run in reservations.kept(connection, SLOT_NAME)}
+    free = [each for each in found if each.bank not in held]
+    if not free:
+        return Not("kept_tip")
+    first = min(free, key=lambda each: each.due_at or now)
+    if not wish.force and first.due_at is not None and first.due_at > now:
+        return Not("nothing", first.due_at)
+    refused = gate(context, state, asked_for(context, first, wish, now), now)
+    return refused if isinstance(refused, Not) else first
+
+
+def asked_for(context: Context, plan: Plan, wish: Wish, now: datetime) -> Asked:
+    """Return what is asked for by a plan."""
+    request = Request(
+        pipeline=PIPELINE,
+        trigger="manual" if wish.force else "interval",
+        origin="cli" if wish.force else "supervisor",
+        priority=MANUAL if wish.force else _PRIORITY,
+        engine=ASKS,
+        model=small_route(context).model,
+        target=target_of(plan.bank),
+    )
+    return Asked(request, now, over_budget=wish.over_budget)
+
+
+def gate(context: Context, state: State, asked: Asked, now: datetime) -> Not | park.Probe | None:
+    """Return why the run may not start, or that it would be a probe; nothing is noted."""
+    connection = state.connection
+    if asked.automatic and scheduling.mark(connection, scheduling.JOURNAL_LOST):
+        return Not("held")
+    day = today(state, now, context.settings)
+    if over := over_day(day, config_of(context.settings), asked, SLOT_NAME):
+        return Not("day_runs" if over.value == "day_runs" else "day_cost", day.ends_at)
+    match park.gate(scheduling.park_state(connection, ASKS), now, automatic=asked.automatic):
+        case park.Refused(until):
+            return Not("parked", until)
+        case park.Probe() as probe:
+            return probe
+        case park.Admit():
+            return None
