@@ -96,7 +96,8 @@ def _may_be_named(start: str) -> bool:
 def _by_environment(context: Context) -> bool:
     """Tell whether a variable of this process decides what is shown: hooks may have another."""
     return any(
-        name.startswith(("prompt.", "short_memory.")) and origin.startswith("REFLECTOR_")
+        name.startswith(("prompt.", "short_memory.", "decisions."))
+        and origin.startswith("REFLECTOR_")
         for name, origin in context.settings.origins.items()
     )
 

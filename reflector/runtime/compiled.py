@@ -51,7 +51,9 @@ def compile_block(context: Context, wanted: Wanted) -> tuple[str, Block]:
         shares=shares_of(*map(texts, ("prompt.floors", "prompt.ceilings", "prompt.weights"))),
     )
     bank = bank_of(wanted.start)
-    view = sorted_view(context.agent.slug, found.commit[:12], found.facts, bank)
+    shown = context.settings.flag("decisions.enabled")
+    identity = context.agent.slug
+    view = sorted_view(identity, found.commit[:12], found.facts, bank, decisions=shown)
     return found.commit, compile_view(view, options)
 
 

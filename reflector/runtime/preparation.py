@@ -9,7 +9,8 @@ from reflector.agent.engine import PayloadConversation, Route
 from reflector.agent.presets import TRANSCRIPT
 from reflector.core.run import Run
 from reflector.pipelines.prompts import PromptContext, PromptConversation, Words
-from reflector.runtime.decisions import preparing, settling
+from reflector.runtime.decisions import preparing
+from reflector.runtime.decisions.names import PIPELINE
 from reflector.runtime.judgement import system_limit
 from reflector.runtime.opening import opening
 from reflector.runtime.payload import Payload, conversation, user_entries
@@ -23,7 +24,7 @@ from reflector.vcs.worktree import Worktree
 
 def prepare(context: Context, state: State, run: Run, place: Worktree) -> Payload:
     """Write `payload.json` and `prompt.md` of a run and return the payload."""
-    if run.request.pipeline == settling.PIPELINE:
+    if run.request.pipeline == PIPELINE:
         return preparing.prepare(context, state, run, place)
     payload = assemble(context, state, run, place)
     folder = context.agent.run(run.id)

@@ -12,6 +12,7 @@ from reflector.core.park import ParkState
 from reflector.core.run import Run
 from reflector.memory.budget import estimate_tokens
 from reflector.runtime import pauses, push
+from reflector.runtime.decisions import outlook as decisions
 from reflector.runtime.notices import Notice, notices
 from reflector.runtime.parking import park_json
 from reflector.runtime.pauses import Pause
@@ -72,6 +73,8 @@ class Status:
     problems: tuple[Problem, ...]
     notices: tuple[Notice, ...] = ()
     push: Mapping[str, Any] = field(default_factory=dict)
+    last_reflection: Run | None = None
+    decisions: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return the machine form."""
@@ -102,7 +105,7 @@ class Status:
             ],
             "engine": {"selected": engine, "why": settings.origins["engine.name"]},
             "sandbox": self.sandbox.state,
-            "pipelines": [self._reflection()],
+            "pipelines": [self._reflection(), dict(self.decisions)],
             "push": dict(self.push),
             "notices": [
                 *({"code": code, "message": sentence} for code, sentence in self.notices),
@@ -112,14 +115,16 @@ class Status:
 
     def _reflection(self) -> dict[str, Any]:
         waiting = sum(1 for each in self.conversations if each.unreflected_bytes > 0)
-        last = self.last_runs[0] if self.last_runs else None
+        last = self.last_reflection
         failed = last.settlement.detail if last and last.settlement else ""
         return {
             "name": "reflection",
             "enabled": self.context.settings.flag("reflection.enabled"),
-            "queued": len(self.active) + len(self.pending),
+            "queued": sum(1 for run in (*self.active, *self.pending) if run.slot == "reflection"),
             "waiting": waiting,
-            "failed": sum(1 for run in self.last_runs if run.outcome == "failed"),
+            "failed": sum(
+                1 for run in self.last_runs if run.slot == "reflection" and run.outcome == "failed"
+            ),
             "oldest_at": None,
             "next_due_at": None,
             "last_run": last.id if last else None,
@@ -145,6 +150,7 @@ def status(context: Context) -> Status:
         connection = state.connection
         active = tuple(reservations.active(connection))
         sandbox = outlook(context)
+        decided = decisions.as_json(context, connection)
         return Status(
             context=context,
             recording=_recording(context, state),
@@ -162,8 +168,10 @@ def status(context: Context) -> Status:
                 *_refused(context, git, files),
                 *refused(sandbox),
             ),
-            notices=notices(context, state),
+            notices=(*notices(context, state), *decisions.notices(context, decided)),
             push=push.as_json(context, connection),
+            last_reflection=reservations.last(connection, "reflection"),
+            decisions=decided,
         )
 
 

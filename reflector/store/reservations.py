@@ -262,6 +262,12 @@ def recent(connection: sqlite3.Connection, limit: int) -> list[Run]:
     return _runs(connection, "1 = 1 ORDER BY reserved_at DESC, id DESC LIMIT ?", limit)
 
 
+def last(connection: sqlite3.Connection, slot: str) -> Run | None:
+    """Return the newest run of a slot, None when there was none."""
+    found = _runs(connection, "slot = ? ORDER BY reserved_at DESC, id DESC LIMIT 1", slot)
+    return next(iter(found), None)
+
+
 def ended_since(connection: sqlite3.Connection, instant: str) -> list[Run]:
     """Return the runs that were settled since an instant, in the order of their ends."""
     return _runs(connection, "state = 'settled' AND ended_at >= ? ORDER BY ended_at, id", instant)

@@ -11,8 +11,6 @@ from reflector.runtime.steps import StepLog
 from reflector.runtime.wiring import Context
 from reflector.store.disk import make_folder
 
-ASKS = "anthropic"
-"""The only engine that small forced calls go through."""
 JOBS = "jobs"
 _IDLE_SECONDS = 60
 

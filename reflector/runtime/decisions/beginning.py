@@ -6,17 +6,15 @@ import contextlib
 import sys
 from collections.abc import Sequence
 
-from reflector.core.machine import SLOT
 from reflector.runtime.decisions import allowance
 from reflector.runtime.decisions.allowance import Held
-from reflector.runtime.decisions.asking import ASKS
+from reflector.runtime.decisions.names import ASKS, SLOT
 from reflector.runtime.front import taken
 from reflector.runtime.wiring import Context
 from reflector.store import decisions, reservations
 from reflector.store.locks import Lock
 from reflector.store.state import State
 
-SLOT_NAME = SLOT["decisions"]
 WORKER = (sys.executable, "-I", "-m", "reflector.runtime.decisions.worker")
 """How a worker is started; home and identity are added to it."""
 
@@ -38,7 +36,7 @@ def begin(context: Context, worker: Sequence[str] = WORKER) -> bool:
             return False
         if not wanted(context, state, tips=True):
             return False
-    presence = Lock(context.agent.lock(f"run-{SLOT_NAME}"))
+    presence = Lock(context.agent.lock(f"run-{SLOT}"))
     free = taken(presence, context)
     presence.release()
     if not free:
@@ -53,9 +51,9 @@ def begin(context: Context, worker: Sequence[str] = WORKER) -> bool:
 def _anything(state: State) -> bool:
     """Tell whether anything waits at all: most events of most people must not pay for more."""
     connection = state.connection
-    if decisions.jobs(connection, limit=1) or reservations.abandoned(connection, SLOT_NAME):
+    if decisions.jobs(connection, limit=1) or reservations.abandoned(connection, SLOT):
         return True
-    if reservations.kept(connection, SLOT_NAME):
+    if reservations.kept(connection, SLOT):
         return True
     return decisions.any_waiting(connection)
 
@@ -66,9 +64,9 @@ def wanted(context: Context, state: State, *, tips: bool = False) -> bool:
     from reflector.runtime.decisions.planning import Plan  # noqa: PLC0415 - seldom needed
 
     connection, settings = state.connection, context.settings
-    if reservations.abandoned(connection, SLOT_NAME):
+    if reservations.abandoned(connection, SLOT):
         return True
-    if tips and reservations.kept(connection, SLOT_NAME):
+    if tips and reservations.kept(connection, SLOT):
         return True
     if not settings.flag("decisions.enabled"):
         return False

@@ -8,16 +8,15 @@ from reflector.core import park
 from reflector.core.run import Run, consumes
 from reflector.runtime.adoption import adopt
 from reflector.runtime.bench import Bench
-from reflector.runtime.decisions.asking import ASKS
 from reflector.runtime.decisions.due import (
     AUTOMATIC,
-    SLOT_NAME,
     Not,
     Wish,
     asked_for,
     gate,
     next_due,
 )
+from reflector.runtime.decisions.names import ASKS, SLOT
 from reflector.runtime.decisions.planning import Plan, batch
 from reflector.runtime.decisions.settling import note_deltas
 from reflector.runtime.loop import in_turn
@@ -62,7 +61,7 @@ def _reserve(bench: Bench, plan: Plan, wish: Wish) -> Run | Not:
         taken = batch(connection, plan)
         run_id = context.ambient.run_id()
         reservations.reserve(
-            connection, run_id, SLOT_NAME, asked.request, (), bench.who, context.ambient.now()
+            connection, run_id, SLOT, asked.request, (), bench.who, context.ambient.now()
         )
         reservations.note_calls_model(connection, run_id, True)  # noqa: FBT003 - a value, not a mode
         note_deltas(connection, run_id, [one.id for one in taken])

@@ -8,18 +8,18 @@ from typing import Literal
 
 from reflector.core import park
 from reflector.core.due import over_day
-from reflector.core.machine import MANUAL, SLOT
+from reflector.core.machine import MANUAL
 from reflector.core.run import Request
 from reflector.core.schedule import Asked
-from reflector.runtime.decisions.asking import ASKS, small_route
+from reflector.runtime.decisions.asking import small_route
+from reflector.runtime.decisions.names import ASKS, PIPELINE, SLOT
 from reflector.runtime.decisions.planning import Plan, plans
-from reflector.runtime.decisions.settling import PIPELINE, bank_of_run, target_of
+from reflector.runtime.decisions.settling import bank_of_run, target_of
 from reflector.runtime.scheduling import config_of, today
 from reflector.runtime.wiring import Context
 from reflector.store import reservations, scheduling
 from reflector.store.state import State
 
-SLOT_NAME = SLOT[PIPELINE]
 _PRIORITY = 10
 
 Why = Literal[
@@ -63,7 +63,7 @@ def next_due(
         return Not("nothing")
     if context.settings.text("engine.name") != ASKS:
         return Not("no_model")
-    held = {bank_of_run(run) for run in reservations.kept(connection, SLOT_NAME)}
+    held = {bank_of_run(run) for run in reservations.kept(connection, SLOT)}
     free = [each for each in found if each.bank not in held]
     if not free:
         return Not("kept_tip")
@@ -94,7 +94,7 @@ def gate(context: Context, state: State, asked: Asked, now: datetime) -> Not | p
     if asked.automatic and scheduling.mark(connection, scheduling.JOURNAL_LOST):
         return Not("held")
     day = today(state, now, context.settings)
-    if over := over_day(day, config_of(context.settings), asked, SLOT_NAME):
+    if over := over_day(day, config_of(context.settings), asked, SLOT):
         return Not("day_runs" if over.value == "day_runs" else "day_cost", day.ends_at)
     match park.gate(scheduling.park_state(connection, ASKS), now, automatic=asked.automatic):
         case park.Refused(until):

@@ -20,7 +20,8 @@ from reflector.pipelines.decisions.envelope import Envelope, envelope, skipped
 from reflector.pipelines.decisions.explicit import explicit
 from reflector.runtime.decisions import allowance
 from reflector.runtime.decisions.allowance import Held
-from reflector.runtime.decisions.asking import ASKS, job_record, own_route
+from reflector.runtime.decisions.asking import job_record, own_route
+from reflector.runtime.decisions.names import ASKS, GAVE_UP
 from reflector.runtime.wiring import Context
 from reflector.store import decisions, journal, scheduling
 from reflector.store.decisions import Job
@@ -31,8 +32,6 @@ if TYPE_CHECKING:  # the library costs a second to import
     from reflector.agent.wire import ProviderError, Wire
 
 MOST_TOKENS = 2048
-GAVE_UP = "gave_up"
-"""Why a job was ended that no model answered, before the reason."""
 _SEEN = "decisions_seen"
 
 NO_MODEL = Held("no_model")

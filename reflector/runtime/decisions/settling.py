@@ -13,12 +13,12 @@ from reflector.core.ambient import instant
 from reflector.core.decision import FILES, Told
 from reflector.core.run import Outcome, Run, Settlement, consumes
 from reflector.pipelines.decisions.edits import Changed
+from reflector.runtime.decisions.names import PIPELINE
 from reflector.runtime.decisions.planning import attempts, save_attempts
 from reflector.store import decisions, scheduling
 from reflector.store.disk import write_atomic
 from reflector.store.state import Connection
 
-PIPELINE = "decisions"
 _CHANGES = "changes.json"
 _LARGEST = 4_000_000
 _FOLDER = "projects/"

@@ -10,11 +10,11 @@ from reflector.core.errors import ReflectorError
 from reflector.core.run import Run
 from reflector.runtime import log
 from reflector.runtime.bench import Bench
-from reflector.runtime.decisions.asking import ASKS
 from reflector.runtime.decisions.beginning import wanted
 from reflector.runtime.decisions.consolidation import consolidate
-from reflector.runtime.decisions.due import SLOT_NAME, Not
+from reflector.runtime.decisions.due import Not
 from reflector.runtime.decisions.extraction import Worked, work_off
+from reflector.runtime.decisions.names import ASKS, SLOT
 from reflector.runtime.kept import bring_home
 from reflector.runtime.launch import CHILD
 from reflector.runtime.loop import Quiet, bench_for, told_to_stop
@@ -38,8 +38,8 @@ def work(found: Context, watch: Watch, child: Sequence[str] = CHILD) -> list[Run
     """
     done: list[Run] = []
     while True:
-        with bench_for(found, SLOT_NAME, watch, child) as bench:
-            if bench is None and unseated(found, SLOT_NAME):
+        with bench_for(found, SLOT, watch, child) as bench:
+            if bench is None and unseated(found, SLOT):
                 continue
             if bench is None:
                 return done or None
@@ -51,7 +51,7 @@ def work(found: Context, watch: Watch, child: Sequence[str] = CHILD) -> list[Run
 
 def _work(bench: Bench) -> list[Run]:
     Scheduler(bench.context, bench.state).at_start()
-    done = [*recover(bench, SLOT_NAME), *bring_home(bench, SLOT_NAME)]
+    done = [*recover(bench, SLOT), *bring_home(bench, SLOT)]
     while not bench.watch.stop():
         worked = work_off(bench.context, bench.state, bench.watch.stop, lambda: _parked(bench))
         end = Not("nothing")

@@ -30,6 +30,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         _memory(found, out)
         _recording(found, out)
         _conversations(found, out)
+        _decisions(found.decisions, out)
         _runs(found, out)
         for _, sentence in found.notices:
             out.say(safe(sentence))
@@ -98,6 +99,19 @@ def _conversations(found: Status, out: Output) -> None:
             f"{max(each.unreflected_bytes // 1024, 1)} KiB"
             f"{each.title and '  ' + out.style(safe(each.title), 'dim')}"
         )
+
+
+def _decisions(known: Mapping[str, Any], out: Output) -> None:
+    if not (known["queued"] or known["waiting"] or known["failed"]):
+        return
+    due = f"; next due {known['next_due_at']}" if known["next_due_at"] else ""
+    failed = f", {known['failed']} failed" if known["failed"] else ""
+    out.say(
+        f"decided  {counted(known['queued'], 'message')} to read{failed}, "
+        f"{counted(known['waiting'], 'decision')} waiting for friction or their turn{due}"
+    )
+    if known["failed"] and known["last_error"]:
+        out.say(f"  {safe(str(known['last_error']))}")
 
 
 def _runs(found: Status, out: Output) -> None:
