@@ -9,6 +9,7 @@ from reflector.core.errors import UsageError
 from reflector.core.sentinel import closing, opening
 from reflector.memory import rooms, shares
 from reflector.memory.budget import Limits, estimate_tokens, settled
+from reflector.memory.decided import decided
 from reflector.memory.entries import FIRST, Part, parts_of, plain
 from reflector.memory.sections import Gathered, Section, element, gather, joined, section
 from reflector.memory.shares import SHARES, Share
@@ -83,7 +84,7 @@ def compile_block(view: MemoryView, options: BlockOptions) -> Block:
     tier, rest = parts_of(view)
     parts = [
         gather(each, rooms.most(each.name, limits.total, options.shares), limits)
-        for each in (*tier, *options.later, *rest)
+        for each in (*tier, decided(view), *options.later, *rest)
         if each.count
     ]
 
@@ -188,7 +189,7 @@ def _vital(memory: str) -> int:
 
 
 def _metadata(view: MemoryView, omitted: int) -> str:
-    documents = len(view.system) + len(view.others) + len(view.skills)
+    documents = sum(map(len, (view.system, view.decisions, view.others, view.skills)))
     bank = f"; project: {plain(view.bank)}" if view.bank else ""
     line = f"revision: {view.revision}{bank}; documents: {documents}; not shown whole: {omitted}"
     return element("memory_metadata", [line])

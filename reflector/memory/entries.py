@@ -29,7 +29,8 @@ class Entry:
     """Lines that are shown, then as many of `body` as fit, then lines that are shown again.
 
     `small` stands for the whole where there is no room for it. `folder` opens and closes around
-    entries that lie in it; it is empty for those on top.
+    entries that lie in it; it is empty for those on top. With `by_line` no line of `body` is cut,
+    and none that only heads others ends it.
     """
 
     path: str
@@ -38,6 +39,7 @@ class Entry:
     tail: tuple[str, ...] = ()
     folder: str = ""
     small: tuple[str, ...] = ()
+    by_line: bool = False
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -49,13 +51,15 @@ class Entry:
 class Part:
     """What one section could show, in the order of what is vital. `count` may be more than that.
 
-    `nested` says how a folder is opened: as an element, or as a line of its own.
+    `nested` says how a folder is opened: as an element, or as a line of its own. `preface` stands
+    above the entries, whatever is left of them.
     """
 
     name: str
     entries: Iterable[Entry]
     count: int
     nested: bool = False
+    preface: tuple[str, ...] = ()
 
 
 def parts_of(view: MemoryView) -> tuple[tuple[Part, ...], tuple[Part, ...]]:

@@ -57,7 +57,7 @@ def section(found: Gathered, room: int, limits: Limits, read_more: str) -> tuple
     part, entries = found.part, found.entries
     if found.complete and found.size <= room:
         return element(part.name, _nested(part, [(one, one.lines) for one in entries])), 0
-    left = room - limits.cost(element(part.name, [_note(part.count)]))
+    left = room - limits.cost(element(part.name, [*part.preface, _note(part.count)]))
     if left < 0:
         return "", part.count
     kept: list[tuple[Entry, Sequence[str]]] = []
@@ -111,16 +111,25 @@ def _fit(one: Entry, room: int, limits: Limits, read_more: str) -> tuple[str, ..
     left = room - limits.cost(joined((*one.head, note, *one.tail)))
     if left < 0 or not one.body:
         return ()
-    kept: list[str] = []
-    for line in one.body:
-        cost = limits.cost(line + "\n")
-        if cost > left:
-            break
-        left -= cost
-        kept.append(line)
+    kept = _kept(one.body, left, limits)
+    if one.by_line:
+        while kept and kept[-1].startswith("#"):
+            kept.pop()
+        return (*one.head, *kept, note, *one.tail) if kept else ()
     if not any(line.strip() for line in kept):
         kept = [_prefix(next(line for line in one.body if line.strip()), left, limits)]
     return (*one.head, *kept, note, *one.tail)
+
+
+def _kept(body: Iterable[str], room: int, limits: Limits) -> list[str]:
+    """Return the first lines that fit."""
+    kept: list[str] = []
+    for line in body:
+        room -= limits.cost(line + "\n")
+        if room < 0:
+            break
+        kept.append(line)
+    return kept
 
 
 def _prefix(line: str, room: int, limits: Limits) -> str:
@@ -143,7 +152,7 @@ def _nested(part: Part, kept: Sequence[tuple[Entry, Sequence[str]]]) -> list[str
     inside: dict[str, list[str]] = {}
     for one, own in kept:
         inside.setdefault(one.folder, []).extend(own)
-    lines = inside.pop("", [])
+    lines = [*part.preface, *inside.pop("", [])]
     for folder in sorted(inside) if not part.nested else inside:
         shell = folder_line(folder, nested=part.nested)
         lines += [*shell[:1], *inside[folder], *shell[1:]]

@@ -27,8 +27,9 @@ class Share:
 SHARES: Mapping[str, Share] = {
     "self": Share(15, 40, 3),
     "memory": Share(30, 75, 5),
-    "external_projection": Share(6, 50, 2),
-    "skills": Share(4, 40, 2),
+    "decisions": Share(4, 50, 4),
+    "external_projection": Share(4, 50, 2),
+    "skills": Share(2, 40, 2),
 }
 UNNAMED = Share(0, 50, 1)
 

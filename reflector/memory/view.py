@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
+from reflector.core.decision import FILES
 from reflector.core.errors import DocumentError
 from reflector.memory.document import parse
 from reflector.memory.tree import is_document
@@ -14,6 +15,7 @@ from reflector.memory.tree import is_document
 _PROJECTS = "projects/"
 _SKILLS = "skills/"
 _SKILL = "/SKILL.md"
+_DECISIONS = tuple(f"{name}.md" for name in FILES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Skill:
 class MemoryView:
     """What the block is compiled from: one revision of one identity's memory, for one project.
 
-    `others` are sorted by path.
+    `others` are sorted by path. `decisions` are the files of the project's bank, in their order.
     """
 
     identity: str
@@ -55,10 +57,11 @@ class MemoryView:
     others: Sequence[Named] = ()
     skills: Sequence[Skill] = ()
     bank: str = ""
+    decisions: Sequence[Shown] = ()
 
 
-# What the block needs of a document: its description, and the text of a system document or the
-# name of a skill. Plain pairs, because a memory has thousands and each is stored and loaded.
+# What the block needs of a document: its description, and the text of a system document or of a
+# file of decisions, or the name of a skill. Plain pairs, because a memory has thousands and each is stored and loaded.
 Fact = tuple[str, str]
 
 
@@ -77,10 +80,17 @@ def fact(path: str, raw: bytes) -> Fact | None:
         document = parse(path, raw)
     except DocumentError:
         return None
-    if path.startswith("system/"):
+    if path.startswith("system/") or decided(path):
         return document.description, document.body
     name = str(document.value("name") or "") or path.split("/")[1] if skill else ""
     return document.description, name
+
+
+def decided(path: str) -> bool:
+    """Tell whether a document is one of the files of a bank of decisions."""
+    top, _, rest = path.partition("/")
+    bank, slash, name = rest.partition("/")
+    return f"{top}/" == _PROJECTS and bool(bank and slash) and name in _DECISIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +116,26 @@ class _Listing(Sequence[Named]):
         return Named(path, self.facts[path][0])
 
 
-def view_of(identity: str, revision: str, facts: Mapping[str, Fact], bank: str = "") -> MemoryView:
-    """Sort a revision's documents into what is shown how. Only `bank` shows of `projects/`."""
+def view_of(
+    identity: str,
+    revision: str,
+    facts: Mapping[str, Fact],
+    bank: str = "",
+    *,
+    decisions: bool = True,
+) -> MemoryView:
+    """Sort a revision's documents into what is shown how. Only `bank` shows of `projects/`.
+
+    Without `decisions` the files of its decisions are listed like all others.
+    """
     paths = sorted(facts)
     system, skills = _below(paths, "system/"), _below(paths, _SKILLS)
     projects = _below(paths, _PROJECTS)
     theirs = _below(projects, f"{_PROJECTS}{bank}/") if bank else []
+    files = [f"{_PROJECTS}{bank}/{name}" for name in _DECISIONS] if bank and decisions else []
+    shown = [path for path in files if path in facts]
     kept = {*system, *skills, *projects}
+    theirs = [path for path in theirs if path not in shown]
     others = sorted([path for path in paths if path not in kept] + theirs)
     return MemoryView(
         identity,
@@ -121,6 +144,7 @@ def view_of(identity: str, revision: str, facts: Mapping[str, Fact], bank: str =
         _Listing(others, facts),
         tuple(Skill(facts[path][1], facts[path][0], path) for path in skills),
         bank,
+        tuple(Shown(path, *facts[path]) for path in shown),
     )
 
 

@@ -203,12 +203,25 @@ def files() -> dict[str, bytes]:
         found |= {f"{folder}/{name}.md": _document(about) for name, about in table.items()}
     for bank in (BANK, *_OTHERS):
         name = bank.rpartition("-")[0]
-        for part, about in (
-            ("architecture", f"How {name} is built, and what was decided against."),
-            ("product", f"What {name} does and what it leaves out."),
-            ("style", f"Look, layout and tone of {name}."),
+        for part, about, decided in (
+            (
+                "architecture",
+                f"How {name} is built, and what was decided against.",
+                "## Storage\n\n- Jobs are queued in SQLite, not in Redis.",
+            ),
+            (
+                "product",
+                f"What {name} does and what it leaves out.",
+                f"## Export\n\n- {name} exports are sorted by date, oldest first.",
+            ),
+            (
+                "style",
+                f"Look, layout and tone of {name}.",
+                "## Status bar\n\n- Solid right edge, no bold.",
+            ),
         ):
-            found[f"projects/{bank}/{part}.md"] = _document(about)
+            body = f"# {part.capitalize()}\n\n{decided}"
+            found[f"projects/{bank}/{part}.md"] = _document(about, body)
     for name, about in _SKILLS.items():
         found[f"skills/{name}/SKILL.md"] = _document(about, extra=f"name: {name}\n")
     return found | {"ARCHIVE.md": _document("What was retired but may matter, with dates.")}

@@ -171,13 +171,19 @@ def _unfounded(edit: Add | Replace, deltas: Collection[int]) -> Iterator[Finding
 
 
 def _beyond(file: FileName, before: str, after: str) -> Iterator[Finding]:
-    """Refuse a file over a limit, unless it was longer still before."""
-    for what, size, was, most in (
-        ("lines", _lines(after), _lines(before), files_of.MOST_LINES),
-        ("characters", len(after), len(before), files_of.MOST_CHARS),
+    """Refuse a file over a limit, unless the edits make it shorter."""
+    if after != before and (len(after), _lines(after)) >= (len(before), _lines(before)):
+        yield from excess(file, after)
+
+
+def excess(file: FileName, body: str) -> Iterator[Finding]:
+    """Yield which limits the body of a file is over."""
+    for what, size, most in (
+        ("lines", _lines(body), files_of.MOST_LINES),
+        ("characters", len(body), files_of.MOST_CHARS),
     ):
-        if size > most and size >= was and after != before:
-            said = f"The file would have {size} {what}, more than {most}; merge or remove some."
+        if size > most:
+            said = f"The file has {size} {what}, more than {most}; merge or remove some."
             yield fault("file_too_long", file, said)
 
 

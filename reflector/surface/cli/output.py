@@ -66,10 +66,10 @@ class Output:
         if not self.json:
             tell_bytes(value)
 
-    def object(self, value: Mapping[str, object]) -> None:
-        """Write the machine form."""
+    def object(self, value: Mapping[str, object] | None) -> None:
+        """Write the machine form; None is `null`, where there is nothing to give."""
         if self.json:
-            clean = clean_values(value)
+            clean = None if value is None else clean_values(value)
             tell_cleaned(json.dumps(clean, ensure_ascii=True, separators=(",", ":")) + "\n")
 
     def note(self, line: str) -> None:

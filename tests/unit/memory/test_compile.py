@@ -52,7 +52,7 @@ def test_a_memory_reads_as_in_the_golden_file(name):
 
 def test_a_memory_of_usual_size_is_shown_whole_within_the_usual_budget():
     block = rich()
-    assert [one.omitted for one in block.sections] == [0] * 6
+    assert [one.omitted for one in block.sections] == [0] * 7
     assert block.tokens <= OPTIONS.budget_tokens
     assert block.sections[0].tokens <= OPTIONS.budget_tokens * FRAME // 100
 

@@ -15,6 +15,10 @@ from tests.support.memory_trees import WHEN, doc, skill
     [
         ("system/human.md", doc("- one"), ("what it is about", "- one\n")),
         ("reference/api.md", doc("- one"), ("what it is about", "")),
+        ("projects/shop/style.md", doc("- one"), ("what it is about", "- one\n")),
+        ("projects/shop/notes.md", doc("- one"), ("what it is about", "")),
+        ("projects/shop/old/style.md", doc("- one"), ("what it is about", "")),
+        ("projects/style.md", doc("- one"), ("what it is about", "")),
         ("ARCHIVE.md", doc("- one"), ("what it is about", "")),
         ("skills/cut/SKILL.md", skill("cut-it"), (WHEN, "cut-it")),
         ("skills/cut/SKILL.md", doc("x"), ("what it is about", "cut")),
@@ -62,3 +66,20 @@ def test_every_document_is_in_its_place_and_of_projects_only_the_sessions_own(pa
         and (not path.startswith("projects/") or path.startswith(own))
     ]
     assert len(view.others[1:]) == max(0, len(view.others) - 1)
+
+
+def test_the_files_of_the_bank_are_decisions_in_their_order_and_are_not_listed_beside():
+    names = ("style", "architecture", "notes", "product")
+    banks = ("shop-1", "shop-10")
+    facts = {f"projects/{bank}/{name}.md": ("", name) for name in names for bank in banks}
+
+    view = view_of("me", "none", facts, "shop-1")
+
+    assert [one.body for one in view.decisions] == ["architecture", "product", "style"]
+    assert [one.path for one in view.others] == ["projects/shop-1/notes.md"]
+
+    off = view_of("me", "none", facts, "shop-1", decisions=False)
+
+    assert off.decisions == ()
+    assert len(off.others) == 4
+    assert view_of("me", "none", facts).decisions == ()

@@ -122,7 +122,7 @@ def test_a_number_is_no_truth_value_and_has_a_smallest_value(tmp_path):
 )
 def test_a_share_that_is_none_is_refused_with_the_names_there_are(tmp_path, text):
     error = refused(tmp_path, f"[prompt]\nfloors = ['memory=30', '{text}']\n")
-    names = "self, memory, external_projection, skills"
+    names = "self, memory, decisions, external_projection, skills"
     assert f"a list of name=number, names of {names}, numbers 0 to 90" in error.message
     good = load([written(tmp_path, "[prompt]\nfloors = ['self=90']\n")], {})
     assert good.texts("prompt.floors") == ("self=90",)
