@@ -421,3 +421,22 @@ def banks(connection: sqlite3.Connection) -> list[str]:
         "UNION SELECT bank FROM decision_bullets ORDER BY bank"
     )
     return [row["bank"] for row in rows if row["bank"]]
+
+
+def clear(connection: sqlite3.Connection, bank: str, commit: str, now: str) -> int:
+    """Follow the clearing of a bank: nothing that was said before enters it; return what waited."""
+    connection.execute(
+        "UPDATE decision_bullets SET gone_by = ?, gone_at = ? WHERE bank = ? AND gone_by = ''",
+        (commit, now, bank),
+    )
+    done = connection.execute(
+        "UPDATE deltas SET consumed_by = ?, consumed_at = ? WHERE bank = ? AND consumed_by = ''",
+        (commit, now, bank),
+    )
+    return done.rowcount
+
+
+def move(connection: sqlite3.Connection, bank: str, to: str) -> None:
+    """Let everything that names a bank name another."""
+    for table in ("decision_jobs", "deltas", "decision_bullets"):
+        connection.execute(f"UPDATE {table} SET bank = ? WHERE bank = ?", (to, bank))  # noqa: S608 - constants

@@ -54,8 +54,8 @@ def test_a_block_is_for_the_project_in_which_the_session_starts(cli, tmp_path):
     own, theirs = bank_of(shop.path), bank_of(other.path)
     Repo(cli.repo).commit(
         {
-            f"projects/{own}/architecture.md": document("x", about="How the shop is built"),
-            f"projects/{theirs}/architecture.md": document("x", about="How the other is built"),
+            f"projects/{own}/architecture.md": document("How the shop is built"),
+            f"projects/{theirs}/architecture.md": document("How the other is built"),
             "reference/api.md": document("x", about="For everybody"),
         }
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from reflector.core.cleaning import clean
 from reflector.core.decision import Delta, FileName, Kind, Source, Told
-from reflector.core.errors import DocumentError, NotFoundError
+from reflector.core.errors import DocumentError, NotFoundError, UsageError
 from reflector.memory.tree import Tree
 from reflector.pipelines.decisions.bullets import HOMES, path_of, read_bank, written
 from reflector.pipelines.decisions.edits import SECTION, Add, Refused, apply
@@ -43,12 +43,10 @@ class Added:
 def add(context: Context, bank: str, given: Given) -> Added:
     """Write a decision into its file at once: a person's word needs no friction.
 
-    Raises DocumentError with the first rule that it breaks.
+    Raises DocumentError with the first rule that it breaks, UsageError for what is no line of text.
     """
     file = given.file or HOMES[given.kind]
-    statement, rejected, rationale = (
-        " ".join(clean(text).split()) for text in (given.statement, given.rejected, given.rationale)
-    )
+    statement, rejected, rationale = map(_line, (given.statement, given.rejected, given.rationale))
 
     def change(tree: Tree) -> Mapping[str, bytes | None]:
         done = apply(read_bank(bank, tree.read), [Add(file, given.section, statement)])
@@ -69,6 +67,15 @@ def add(context: Context, bank: str, given: Given) -> Added:
         told = Told(0, bank, file, statement, (made,), done.commit, now)
         decisions.record_bullet(connection, told)
     return Added(done.commit, path_of(bank, file), made)
+
+
+def _line(text: str) -> str:
+    wrong = "a secret" if clean(text) != text else "a line end" if "\n" in text.strip() else ""
+    if wrong:
+        raise UsageError(
+            f"The decision holds {wrong}.", hint="Say it in one line that everybody may read."
+        )
+    return " ".join(text.split())
 
 
 def _refused(done: Refused) -> DocumentError:

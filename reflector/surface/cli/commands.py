@@ -83,6 +83,8 @@ COMMANDS: dict[str, Entry] = {
             "diagnose": ("decisions.diagnose", "what was refused, skipped or cannot be read"),
             "banks": ("decisions.banks", "the projects that have decisions"),
             "add": ("decisions.add", "write a decision down yourself"),
+            "move": ("decisions.move", "merge a bank into another"),
+            "clear": ("decisions.clear", "remove all decisions of a project"),
             "forget": ("decisions.forget", "remove what was understood of a message"),
             "why": ("decisions.why", "the words that a decision rests on"),
             "admit": ("decisions.admit", "judge candidates against a prompt, from stdin"),
