@@ -76,6 +76,16 @@ def test_every_file_gets_its_part_where_there_is_not_room_for_all() -> None:
     assert "not shown whole" in text
 
 
+def test_a_decision_that_is_too_long_is_left_out_and_counted() -> None:
+    options = replace(OPTIONS, budget_tokens=1000, max_chars=4000)
+
+    text = _text(_files(product=f"- Long {'word ' * 900}end.\n", style="- Short.\n"), options)
+
+    assert "- Short." in text
+    assert "- Long" not in text
+    assert "[1 not shown whole]" in text
+
+
 @given(st.integers(600, 3000), st.integers(1, 60), st.integers(1, 60), st.integers(0, 30))
 def test_a_decision_is_shown_whole_or_not_at_all(
     tokens: int, one: int, other: int, words: int

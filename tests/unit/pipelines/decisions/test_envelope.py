@@ -46,8 +46,10 @@ def test_a_long_prompt_keeps_head_and_tail_and_says_what_is_missing() -> None:
     assert "characters left out" in found
 
 
-def test_what_was_pasted_stays_pasted_in_a_capped_prompt() -> None:
-    prompt = capped("see\n```\n" + "line of a log\n" * 2000 + "never use yaml\n```\nkeep it small")
+@pytest.mark.parametrize("before", ["see", "see " * 3000])
+def test_what_was_pasted_stays_pasted_in_a_capped_prompt(before: str) -> None:
+    log = "line of a log\n" * 2000
+    prompt = capped(f"{before}\n```\n{log}never use yaml\n```\nkeep it small")
 
     verdict = admit(prompt, [_candidate("never use yaml"), _candidate("keep it small")])
 
