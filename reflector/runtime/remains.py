@@ -23,6 +23,7 @@ from reflector.vcs.worktree import BRANCHES
 KEPT = "refs/reflector/"
 _RUN = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}\Z")
 _FOLDER = re.compile(r"(\d+)-(\d{8}T\d{6}-[0-9a-f]{8})\Z")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 _WAITING = (Outcome.PARENT_DIRTY, Outcome.AWAITING_REVIEW)
 
 _TEMPORARY = (
@@ -118,6 +119,10 @@ def _run_folders(context: Context, now: float) -> Iterator[Leftover]:
     for folder in (context.agent.path / "runs").glob("*"):
         if _RUN.fullmatch(folder.name):
             yield Leftover("run_folder", folder.name, folder.name, _age(folder, now))
+    for folder in (context.agent.path / "runs" / "jobs").glob("*"):
+        # Calls outside of runs, day by day; they are kept as long as those of runs.
+        if _DAY.fullmatch(folder.name):
+            yield Leftover("run_folder", f"jobs/{folder.name}", "", _age(folder, now))
 
 
 def _files(context: Context, now: float) -> Iterator[Leftover]:

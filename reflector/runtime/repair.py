@@ -9,13 +9,15 @@ from pathlib import Path
 from reflector.core.errors import ReflectorError
 from reflector.core.run import Run
 from reflector.runtime import log
+from reflector.runtime.decisions.names import SLOT as DECISIONS
 from reflector.runtime.ingest import ingest
-from reflector.runtime.loop import REFLECTION, Quiet, drain
+from reflector.runtime.loop import REFLECTION, Quiet, bench_for, drain
 from reflector.runtime.memory_lock import memory_write
+from reflector.runtime.recovery import recover
 from reflector.runtime.sweep import sweep
 from reflector.runtime.undo import remember_undone
 from reflector.runtime.wiring import Context
-from reflector.store import journal, rescue, scheduling
+from reflector.store import decisions, journal, rescue, scheduling
 from reflector.vcs.port import MAIN
 from reflector.vcs.reads import Reads
 
@@ -35,7 +37,9 @@ def repair(context: Context) -> list[str]:
 
 
 def _work(context: Context) -> list[Run]:
-    return drain(context, REFLECTION, Quiet()) or []
+    done = drain(context, REFLECTION, Quiet()) or []
+    with bench_for(context, DECISIONS, Quiet()) as bench:
+        return [*done, *(recover(bench, DECISIONS) if bench else ())]
 
 
 def _lock(context: Context) -> Iterator[str]:
@@ -64,8 +68,19 @@ def _database(context: Context) -> Iterator[str]:
         except ReflectorError as error:
             yield f"could not read {path} again: {error.message}"
     yield from _cursors(context)
+    yield from _messages(context)
     if undone := remember_undone(context):
         yield f"remembered what {undone} undone runs had written"
+
+
+def _messages(context: Context) -> Iterator[str]:
+    """Let no message wait that was read again: what was decided in it is in the files, or paid for."""
+    with context.state() as state, state.transaction() as connection:
+        found = decisions.jobs(connection)
+        for job in found:
+            decisions.skip_job(connection, job, "restored", context.ambient.now())
+    if found:
+        yield f"messages that are not read for decisions a second time: {len(found)}"
 
 
 def _cursors(context: Context) -> Iterator[str]:

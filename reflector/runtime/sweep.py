@@ -172,7 +172,8 @@ def _folder(broom: _Broom, each: Leftover) -> str:
 
 
 def _run_folder(broom: _Broom, each: Leftover) -> str:
-    shutil.rmtree(_inside(broom.context.agent.path / "runs", each.target))
+    folder, _, name = each.target.rpartition("/")  # a day of jobs lies one deeper
+    shutil.rmtree(_inside(broom.context.agent.path / "runs" / folder, name))
     return ""
 
 

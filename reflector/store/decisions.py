@@ -251,6 +251,19 @@ def any_waiting(connection: sqlite3.Connection) -> bool:
     return row is not None
 
 
+def ledger_state(connection: sqlite3.Connection) -> str:
+    """Return a word that changes with what waits and with what was written."""
+    waiting = connection.execute(
+        "SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0) FROM deltas "
+        "WHERE consumed_by = ''"
+    ).fetchone()
+    told = connection.execute(
+        "SELECT count(*), coalesce(max(id), 0), coalesce(sum(gone_by <> ''), 0) "
+        "FROM decision_bullets"
+    ).fetchone()
+    return "/".join(map(str, (*waiting, *told)))
+
+
 def delta(connection: sqlite3.Connection, which: int) -> Recorded | None:
     """Return one delta; None when it is not there or of another form."""
     row = connection.execute("SELECT * FROM deltas WHERE id = ?", (which,)).fetchone()
@@ -325,8 +338,8 @@ def counts(connection: sqlite3.Connection, bank: str | None = None) -> Counts:
             oldest = oldest or row["queued_at"]
             failed += row["attempts"] > 0
             error = row["why"] or error
-    waiting = ledger(connection, bank, waiting=True)
-    known = len(ledger(connection, bank))
+    known = ledger(connection, bank)
+    waiting = sum(not one.consumed_by for one in known)
     rows = connection.execute(
         "SELECT count(*) FROM deltas WHERE bank = coalesce(?, bank)", (bank,)
     ).fetchone()[0]
@@ -334,9 +347,9 @@ def counts(connection: sqlite3.Connection, bank: str | None = None) -> Counts:
         queued=states["queued"],
         failed=failed,
         done=states["done"],
-        waiting=len(waiting),
-        consumed=known - len(waiting),
-        unreadable=rows - known,
+        waiting=waiting,
+        consumed=len(known) - waiting,
+        unreadable=rows - len(known),
         oldest_at=oldest,
         last_error=error,
         rejected=dict(sorted(rejected.items())),

@@ -26,6 +26,7 @@ BENCHMARKS = {
     "memory": "lint, validation and short memory",
     "models": "a run by a model: first request, tool calls, memory",
     "compile": "the compiled block after one commit against everything read anew",
+    "decisions": "project decisions: candidates admitted, a large ledger planned over",
 }
 
 _TOY = "Toy sizes: the figures say only that every benchmark works."

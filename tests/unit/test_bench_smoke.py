@@ -20,6 +20,7 @@ NAMES = (
     "memory",
     "models",
     "compile",
+    "decisions",
 )
 
 

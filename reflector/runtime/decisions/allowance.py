@@ -29,31 +29,42 @@ class Held:
     until: datetime | None = None
 
 
-def held(context: Context, state: State) -> Held | None:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who wants the calls: nobody waits for them, or a person does, who may go over a day's limit."""
+
+    automatic: bool = True
+    over_budget: bool = False
+
+
+AUTOMATIC = Asked()
+
+
+def held(context: Context, state: State, asked: Asked = AUTOMATIC) -> Held | None:
     """Return what keeps a call from being made now; a probe that is due is let through, and noted."""
     engine = context.settings.text("engine.name")
     with state.transaction() as connection:
-        found = look(context, state)
+        found = look(context, state, asked)
         if isinstance(found, park.Probe):
             # Before the call: who dies in it must not probe again at once.
             scheduling.save_park(connection, engine, found.store)
     return found if isinstance(found, Held) else None
 
 
-def look(context: Context, state: State) -> Held | park.Probe | None:
+def look(context: Context, state: State, asked: Asked = AUTOMATIC) -> Held | park.Probe | None:
     """Return what keeps a call from being made now, or that it would be a probe; nothing is noted."""
     connection, settings = state.connection, context.settings
     now = context.ambient.clock.now()
-    if scheduling.mark(connection, scheduling.JOURNAL_LOST):
+    if asked.automatic and scheduling.mark(connection, scheduling.JOURNAL_LOST):
         return Held("held")
     day = today(state, now, settings)
-    if day.cost_usd >= settings.money("day.max_cost_usd"):
+    if day.cost_usd >= settings.money("day.max_cost_usd") and not asked.over_budget:
         return Held("day_cost", day.ends_at)
     waits = waiting(connection)
-    if not backoff.eligible(waits.next_eligible_at, now):
+    if asked.automatic and not backoff.eligible(waits.next_eligible_at, now):
         return Held("back_off", waits.next_eligible_at)
     parked = scheduling.park_state(connection, settings.text("engine.name"))
-    match park.gate(parked, now, automatic=True):
+    match park.gate(parked, now, automatic=asked.automatic):
         case park.Refused(until):
             return Held("parked", until)
         case park.Probe() as probe:

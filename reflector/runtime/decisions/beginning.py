@@ -24,16 +24,14 @@ def begin(context: Context, worker: Sequence[str] = WORKER) -> bool:
 
     Nobody waits for a model here: what needs none is done at once, all else by a detached worker.
     """
-    if not context.settings.flag("decisions.enabled"):
-        return False
+    settings = context.settings
     with context.state() as state:
         if not _anything(state):
             return False
-        if context.settings.text("engine.name") != ASKS:
+        if settings.flag("decisions.enabled") and settings.text("engine.name") != ASKS:
             from reflector.runtime.decisions.extraction import work_off  # noqa: PLC0415 - seldom
 
             work_off(context, state)
-            return False
         if not wanted(context, state, tips=True):
             return False
     presence = Lock(context.agent.lock(f"run-{SLOT}"))

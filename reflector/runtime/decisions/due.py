@@ -13,7 +13,7 @@ from reflector.core.run import Request
 from reflector.core.schedule import Asked
 from reflector.runtime.decisions.asking import small_route
 from reflector.runtime.decisions.names import ASKS, PIPELINE, SLOT
-from reflector.runtime.decisions.planning import Plan, plans
+from reflector.runtime.decisions.planning import Plan, plans, recalled, remember
 from reflector.runtime.decisions.settling import bank_of_run, target_of
 from reflector.runtime.scheduling import config_of, today
 from reflector.runtime.wiring import Context
@@ -54,16 +54,25 @@ def next_due(
     if not context.settings.flag("decisions.enabled"):
         return Not("disabled")
     connection, now = state.connection, context.ambient.clock.now()
+    if not wish.force:
+        known = recalled(connection, context.settings, now)
+        if known is not None and (known.at is None or known.at > now):
+            return Not("nothing", known.at)
     found = [
         each
-        for each in plans(connection, context.settings, now)
+        for each in _planned(context, state, now)
         if each.due_at is not None and wish.bank in ("", each.bank) and each.bank not in but
     ]
-    if not found:
-        return Not("nothing")
+    return _first(context, state, wish, found, now) if found else Not("nothing")
+
+
+def _first(
+    context: Context, state: State, wish: Wish, found: list[Plan], now: datetime
+) -> Plan | Not:
+    """Return the bank that waits longest, or what keeps it waiting."""
     if context.settings.text("engine.name") != ASKS:
         return Not("no_model")
-    held = {bank_of_run(run) for run in reservations.kept(connection, SLOT)}
+    held = {bank_of_run(run) for run in reservations.kept(state.connection, SLOT)}
     free = [each for each in found if each.bank not in held]
     if not free:
         return Not("kept_tip")
@@ -72,6 +81,13 @@ def next_due(
         return Not("nothing", first.due_at)
     refused = gate(context, state, asked_for(context, first, wish, now), now)
     return refused if isinstance(refused, Not) else first
+
+
+def _planned(context: Context, state: State, now: datetime) -> list[Plan]:
+    found = plans(state.connection, context.settings, now)
+    with state.transaction() as connection:
+        remember(connection, context.settings, found, now)
+    return found
 
 
 def asked_for(context: Context, plan: Plan, wish: Wish, now: datetime) -> Asked:

@@ -19,7 +19,7 @@ from reflector.pipelines.decisions.admission import Admitted, admit
 from reflector.pipelines.decisions.envelope import Envelope, envelope, skipped
 from reflector.pipelines.decisions.explicit import explicit
 from reflector.runtime.decisions import allowance
-from reflector.runtime.decisions.allowance import Held
+from reflector.runtime.decisions.allowance import AUTOMATIC, Asked, Held
 from reflector.runtime.decisions.asking import job_record, own_route
 from reflector.runtime.decisions.names import ASKS, GAVE_UP
 from reflector.runtime.wiring import Context
@@ -56,6 +56,7 @@ class _Work:
     context: Context
     state: State
     parked: Callable[[], None]
+    asked: Asked
     done: Worked = field(default_factory=Worked)
     system: str = ""
     wire: Wire | None = None
@@ -66,13 +67,14 @@ def work_off(
     state: State,
     stop: Callable[[], bool] = lambda: False,
     parked: Callable[[], None] = lambda: None,
+    asked: Asked = AUTOMATIC,
 ) -> Worked:
     """Extract from every message that waits, in order, until one has to wait; `parked` is told.
 
     Deltas and the end of a job are one transaction, so whoever dies in between loses nothing and
-    doubles nothing.
+    doubles nothing. For a person no back-off and no park holds, and a failure counts for nothing.
     """
-    work = _Work(context, state, parked)
+    work = _Work(context, state, parked, asked)
     if context.settings.text("engine.name") not in ("rules", ASKS):
         return _passed_over(work, stop)
     try:
@@ -108,7 +110,7 @@ def _one(work: _Work, job: Job) -> Held | None:
     if work.context.settings.text("engine.name") == "rules":
         _finish(work, job, admit(found.prompt, explicit(found)), "rules")
         return None
-    return allowance.held(work.context, work.state) or _asked(work, job, found)
+    return allowance.held(work.context, work.state, work.asked) or _asked(work, job, found)
 
 
 def _skip(work: _Work, job: Job, why: str) -> None:
@@ -201,14 +203,16 @@ def _failed(work: _Work, job: Job, forced: Forced, error: ProviderError) -> Held
     with work.state.transaction() as connection:
         allowance.paid(connection, forced.usage, now)
         decisions.fail_job(connection, job, f"{error.reason}: {detail}")
-        parked = allowance.failed(context, connection, failure, said, now)
+        parked = work.asked.automatic and allowance.failed(context, connection, failure, said, now)
         if gives_up:
             why = f"{GAVE_UP}_{error.reason}"
             decisions.skip_job(connection, job, why, context.ambient.now())
     if parked:
         work.parked()
     work.done = replace(work.done, failed=work.done.failed + 1)
-    return _until(work, now)
+    if work.asked.automatic:
+        return _until(work, now)
+    return None if gives_up else Held("failed")
 
 
 def _gives_up(job: Job, failure: Failure) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from reflector.core.errors import BusyError
 from reflector.core.run import Run
+from reflector.runtime.decisions.allowance import Asked
 from reflector.runtime.decisions.consolidation import consolidate
 from reflector.runtime.decisions.due import Not, Wish
 from reflector.runtime.decisions.extraction import Worked, work_off
@@ -56,7 +57,8 @@ def consolidate_now(
             )
         Scheduler(context, bench.state).at_start()
         runs = [*recover(bench, SLOT), *bring_home(bench, SLOT)]
-        worked = work_off(context, bench.state, watch.stop)
+        asked = Asked(automatic=not wish.force, over_budget=wish.over_budget)
+        worked = work_off(context, bench.state, watch.stop, asked=asked)
         end = Not("nothing")
         for each in consolidate(bench, wish):
             if isinstance(each, Run):

@@ -33,11 +33,12 @@ def as_json(context: Context, connection: Connection) -> dict[str, Any]:
 def _next_due(context: Context, connection: Connection) -> str | None:
     if not decisions.any_waiting(connection):
         return None
-    from reflector.runtime.decisions.planning import plans  # noqa: PLC0415 - seldom needed
+    from reflector.runtime.decisions import planning  # noqa: PLC0415 - seldom needed
 
-    now = context.ambient.clock.now()
-    due = [plan.due_at for plan in plans(connection, context.settings, now) if plan.due_at]
-    return stamp(min(due)) if due else None
+    settings, now = context.settings, context.ambient.clock.now()
+    known = planning.recalled(connection, settings, now)
+    at = known.at if known else planning.soonest(planning.plans(connection, settings, now))
+    return stamp(at) if at else None
 
 
 def notices(context: Context, row: dict[str, Any]) -> list[tuple[str, str]]:

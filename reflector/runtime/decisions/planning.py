@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import cast
@@ -19,6 +20,7 @@ from reflector.store.state import Connection
 
 BATCH_TOKENS = 6000
 _OVERHEAD = 30
+_SOONEST = "decisions_soonest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,57 @@ def _plan(
         return Plan(bank, rulings, None)
     interval = timedelta(minutes=settings.number("decisions.interval_minutes"))
     return Plan(bank, rulings, consolidation.due_at(attempts(connection, bank), interval, now))
+
+
+@dataclass(frozen=True, slots=True)
+class Soonest:
+    """When the first bank is due, None when nothing is eligible."""
+
+    at: datetime | None
+
+
+def recalled(connection: Connection, settings: Settings, now: datetime) -> Soonest | None:
+    """Return what was planned last, None when it is not known or does not hold any more.
+
+    An event must not rule on thousands of deltas each time.
+    """
+    known = _known(connection)
+    if known.get("state") != _state(connection, settings) or known.get("as_of", "") > stamp(now):
+        return None
+    at = known.get("at")
+    return Soonest(instant(at) if at else None)
+
+
+def soonest(found: Sequence[Plan]) -> datetime | None:
+    """Return when the first of some banks is due, None when nothing is eligible."""
+    return min((plan.due_at for plan in found if plan.due_at), default=None)
+
+
+def remember(
+    connection: Connection, settings: Settings, found: Sequence[Plan], now: datetime
+) -> None:
+    """Remember when the first of all banks is due, inside the caller's transaction."""
+    at = soonest(found)
+    fields = {
+        "state": _state(connection, settings),
+        "as_of": stamp(now),
+        "at": stamp(at) if at else "",
+    }
+    scheduling.set_mark(connection, _SOONEST, json.dumps(fields))
+
+
+def _known(connection: Connection) -> dict[str, str]:
+    try:
+        fields = json.loads(scheduling.mark(connection, _SOONEST) or "{}")
+    except ValueError:
+        return {}
+    return fields if isinstance(fields, dict) else {}
+
+
+def _state(connection: Connection, settings: Settings) -> str:
+    names = ("decisions.admission", "decisions.interval_minutes")
+    chosen = [str(settings.values[name]) for name in names]
+    return "/".join((decisions.ledger_state(connection), *chosen))
 
 
 def batch(connection: Connection, plan: Plan) -> tuple[Recorded, ...]:
@@ -93,6 +146,7 @@ def save_attempts(connection: Connection, bank: str, after: Attempts) -> None:
     for name in ("succeeded_at", "failed_at"):
         fields[name] = stamp(fields[name]) if fields[name] else None
     scheduling.set_mark(connection, _name(bank), json.dumps(fields))
+    scheduling.clear_mark(connection, _SOONEST)  # when the bank is due has changed
 
 
 def _name(bank: str) -> str:

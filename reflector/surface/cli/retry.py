@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from reflector.core.errors import UsageError
+from reflector.core.machine import SLOT
 from reflector.core.run import Outcome, exit_code
 from reflector.runtime.learned import learned
 from reflector.runtime.present import run_json
@@ -36,6 +38,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
     found = context(args.home, args.identity)
     with found.state() as state:
         again = reservations.find(state.connection, args.run)
+    if again.slot != SLOT["reflection"]:
+        raise UsageError(
+            f"Run {again.id} read no conversations, so there is no range to read again.",
+            hint="`reflector decisions consolidate --force` takes up what waits.",
+        )
     with stoppable() as stop:
         # What a person was asked about is not merged behind their back by reading it again.
         found = asking(found) if again.outcome in _ASKED else found

@@ -25,6 +25,8 @@ _WHY = {
     "no_model": "the engine makes no small calls: `engine.name` anthropic does",
     "nothing": "nothing is due",
     "kept_tip": "a run waits for the memory to be free",
+    "back_off": "the last call failed, it is tried again later",
+    "failed": "the call failed",
     "held": "automatic runs are off, see `reflector doctor`",
     "day_runs": "day.max_runs is reached",
     "day_cost": "day.max_cost_usd is reached",
@@ -115,5 +117,7 @@ def _code(done: Outcome, *, force: bool) -> int:
     last = done.runs[-1].outcome if done.runs else None
     if last is not None:
         return exit_code(last)
+    if done.worked.failed and not done.worked.extracted:
+        return 1
     in_vain = done.end.why in ("day_runs", "day_cost", "kept_tip", "parked")
     return _LATER if force and in_vain else 0

@@ -10,7 +10,9 @@ import pytest
 
 from reflector.core.run import Outcome, Reason, Run
 from reflector.runtime import supervisor
+from reflector.runtime.decisions import worker
 from reflector.runtime.decisions.due import Not, Wish
+from reflector.runtime.loop import Quiet
 from reflector.runtime.undo import undo
 from reflector.store import decisions
 from tests.support.auditor import audit
@@ -212,6 +214,35 @@ def test_a_persons_edit_meanwhile_is_merged_and_one_of_the_same_line_conflicts(s
     broke(scene, "Names of daemons are short.")
     [run] = runs(scene.consolidates())
     assert run.outcome is Outcome.MERGE_CONFLICT
+
+
+def test_a_tip_that_waits_for_the_memory_holds_its_bank_and_is_merged_by_the_next_worker(
+    scene: Person,
+):
+    broke(scene)
+    scene.consolidates()
+    scene.clock.sleep(600)
+    broke(scene, TABS)
+    place = scene.repo / "projects" / scene.bank() / "product.md"
+
+    def edited(text: str) -> Mapping[str, Any]:
+        place.write_text(place.read_text() + "- not committed yet\n")
+        return plainly(text)
+
+    scene.model.edits = edited
+    [run] = runs(scene.consolidates())
+    assert run.outcome is Outcome.PARENT_DIRTY
+    scene.clock.sleep(600)
+    [end] = scene.consolidates()
+    assert end == Not("kept_tip")
+    scene.git("checkout", "--", ".")
+    asked = len(scene.model.requests)
+    assert scene.drains("false") == []  # the other slot's supervisor leaves it alone
+    [again] = worker.work(scene.context(), Quiet(), ("false",)) or ()
+    assert (again.id, again.outcome) == (run.id, Outcome.MERGED)
+    assert len(scene.model.requests) == asked
+    assert TABS in scene.file("product")
+    assert scene.consolidates() == [Not("nothing")]
 
 
 def test_a_provider_that_is_down_fails_the_run_and_parks_the_route(scene: Person):
