@@ -15,6 +15,11 @@ _CJK_EMPTY = re.compile(
     "|必須|應該|始終|總是|永遠|我們|以後|必ず|常に|決して|使う|使って|ください|します|する"
     "|항상|반드시|절대로?|언제나|앞으로|사용|합니다|해야|한다"
 )
+_NOT = re.compile(
+    r"\b(?:no|not|never|none|nor|without|avoid|cannot)\b|n['’]t\b|[不勿别別沒没無无禁]|ない|ません|禁止"
+    r"|금지|않|말(?:고|아|것)|지 ?마",
+    re.IGNORECASE,
+)
 _PLURAL = 4
 _SHARED = 2
 _OF_SHORTER = 0.6
@@ -159,6 +164,12 @@ def _least(one: int, other: int) -> int:
 
 
 def states(statement: str, what: str) -> bool:
-    """Tell whether a statement speaks of something: all of its words are there."""
+    """Tell whether a statement speaks of something: most of its words are there."""
     wanted = tokens(what)
-    return bool(wanted) and wanted <= tokens(statement)
+    same = len(wanted & tokens(statement))
+    return same >= max(1, _OF_SHORTER * len(wanted))
+
+
+def negative(text: str) -> bool:
+    """Tell whether a statement says what must not be; `tokens` are the same either way."""
+    return _NOT.search(text) is not None

@@ -28,7 +28,7 @@ HOMES: Mapping[Kind, FileName] = {
 """Where a decision of a kind lies when nobody says otherwise."""
 
 _BULLET = re.compile(r"[-*+][ \t]+(?P<text>\S.*?)[ \t]*\Z")
-_SECTION = re.compile(r"##[ \t]+(?P<name>\S.*?)[ \t#]*\Z")
+_SECTION = re.compile(r"##[ \t]+(?P<name>\S.*?)(?:[ \t]+#*)?\Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,7 +141,7 @@ def _line(text: str) -> str:
 
 
 def _section(name: str) -> str:
-    return " ".join(name.split()).lstrip("# ").rstrip("# ") or SECTION
+    return re.sub(r"\s#+\Z", "", " ".join(name.split()).lstrip("# ")) or SECTION
 
 
 def _malformed(edit: Edit, deltas: Collection[int] | None) -> Iterator[Finding]:
@@ -171,9 +171,9 @@ def _unfounded(edit: Add | Replace, deltas: Collection[int]) -> Iterator[Finding
 
 
 def _beyond(file: FileName, before: str, after: str) -> Iterator[Finding]:
-    """Refuse a file over a limit, unless the edits make it shorter."""
-    if after != before and (len(after), _lines(after)) >= (len(before), _lines(before)):
-        yield from excess(file, after)
+    """Refuse a file that grows over a limit."""
+    sizes = (len(after) > len(before), _lines(after) > _lines(before))
+    yield from excess(file, after) if any(sizes) else ()
 
 
 def excess(file: FileName, body: str) -> Iterator[Finding]:
@@ -217,9 +217,11 @@ def _repeated(after: BankFiles, changes: Sequence[Changed], digest: str) -> Iter
         mine = texts.index(each.new)
         if others := [at for at in there.of(each.new) if at != mine]:
             twin = after.bullets[others[0]]
-            said = f"{_shown(each.new)} is in {twin.file} already: {_shown(twin.text)}."
+            said = (
+                f"{_shown(each.new)} is in {twin.file} already: {_shown(twin.text)}; replace that."
+            )
             yield fault("bullet_repeated", each.file, said)
-        if documented.of(each.new):
+        if documented.saying(each.new):
             said = f"The project documents {_shown(each.new)} already."
             yield fault("already_documented", each.file, said)
 

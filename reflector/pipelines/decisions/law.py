@@ -68,7 +68,14 @@ class _Past:
         self._deltas = {each.id: each for each in deltas if each.bank == bank}
         self._bullets = [each for each in bullets if each.bank == bank]
         self._words = {at: tokens(each.delta.statement) for at, each in self._deltas.items()}
+        # A reversal names what it turns away, and what it turns away says nothing of the reversal.
+        self._subjects = {
+            at: words | tokens(self._deltas[at].delta.rejected_alternative)
+            for at, words in self._words.items()
+            if self._deltas[at].delta.rejected_alternative
+        }
         self._like = Overlaps(self._words.items())
+        self._subject_like = Overlaps(self._subjects.items())
         self._told_like = Overlaps(enumerate(tokens(each.text) for each in self._bullets))
         self._of_kind: dict[Kind, set[int]] = {
             kind: {at for at, each in self._deltas.items() if _kin(kind, each.delta.kind)}
@@ -84,10 +91,15 @@ class _Past:
 
     def ruled(self, one: Recorded, mode: Mode) -> Ruling:
         words = self._words[one.id]
-        bullets = [self._bullets[at] for at in sorted(self._told_like.like(words))]
+        told, ids = self._told_like.like(words), self._like.like(words)
+        ids |= self._subject_like.like(words)
+        if subject := self._subjects.get(one.id):
+            told |= self._told_like.like(subject)
+            ids |= self._like.like(subject)
+        bullets = [self._bullets[at] for at in sorted(told)]
         # What a model took for the grounds of one bullet belongs together, whatever its words.
-        named = {each for bullet in bullets for each in bullet.deltas}
-        ids = {one.id} | ((self._like.like(words) | named) & self._of_kind[one.delta.kind])
+        ids.update(each for bullet in bullets for each in bullet.deltas)
+        ids = {one.id} | (ids & self._of_kind[one.delta.kind])
         ground = self._ground(one, ids, bullets)
         if ground == "waiting" and mode == "all":
             ground = "all"

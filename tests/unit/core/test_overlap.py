@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflector.core.overlap import Overlaps, alike, similar, states, tokens
+from reflector.core.overlap import Overlaps, alike, negative, similar, states, tokens
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,12 @@ def test_looking_among_many_finds_what_comparing_each_pair_finds(
     found = Overlaps(enumerate(texts)).like(words)
 
     assert found == {at for at, each in enumerate(texts) if alike(words, each)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Never sort.", "Do not sort.", "Don’t sort.", "不要排序", "ソートしない", "정렬하지 마세요"],
+)
+def test_a_prohibition_is_told_from_a_rule(text: str) -> None:
+    assert negative(text)
+    assert not negative("Sort by date, notes first.")

@@ -132,6 +132,34 @@ def test_what_the_project_documents_is_not_repeated() -> None:
     assert _codes(FILES, edit, digest=digest) == ["already_documented"]
 
 
+def test_the_opposite_of_what_is_documented_is_no_repetition() -> None:
+    digest = "- Exports hold one row per order.\n"
+
+    edit = Add("product", "Export", "Exports never hold one row per order.")
+
+    assert not _codes(FILES, edit, digest=digest)
+
+
+def test_the_opposite_of_a_bullet_takes_its_place_and_does_not_stand_beside_it() -> None:
+    text = "Exports are never sorted by date."
+
+    assert _codes(FILES, Add("product", "Export", text)) == ["bullet_repeated"]
+    assert not _codes(FILES, Replace("product", "Exports are sorted by date.", text))
+
+
+def test_what_differs_by_a_sign_is_not_the_same() -> None:
+    edits = [Add("product", "A", f"Use {name}.") for name in ("C", "C++", "C#")]
+
+    assert not _codes(FILES, *edits)
+
+
+def test_a_sections_name_may_end_with_a_sign() -> None:
+    done = apply(BankFiles(), [Add("style", "C#", "One."), Add("style", "## C# ##", "Two words.")])
+
+    assert isinstance(done, Applied)
+    assert done.files.style.count("## C#") == 1
+
+
 def test_a_bullet_rests_on_deltas_that_were_shown() -> None:
     assert _codes(FILES, Add("product", "A", "One row per order."), deltas={1}) == ["no_delta"]
     edit = Add("product", "A", "One row per order.", (1, 2))
@@ -169,7 +197,9 @@ def test_a_file_over_its_limit_may_become_shorter() -> None:
     full = BankFiles(product="## A\n" + "".join(f"- number {at} is kept\n" for at in range(200)))
 
     assert not _codes(full, Remove("product", "number 1 is kept", "wrong"))
-    assert _codes(full, Replace("product", "number 1 is kept", "again one")) == ["file_too_long"]
+    assert not _codes(full, Replace("product", "number 1 is kept", "again one"))
+    longer = Replace("product", "number 1 is kept", "number one is kept as it was")
+    assert _codes(full, longer) == ["file_too_long"]
 
 
 @pytest.mark.parametrize(

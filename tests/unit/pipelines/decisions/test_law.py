@@ -94,6 +94,19 @@ def test_a_reversal_of_what_was_used_or_refused_before_enters(earlier: Recorded)
     assert _rule(earlier, reversal)[1] == "reversal"
 
 
+def test_a_reversal_in_few_words_is_seen() -> None:
+    earlier = _recorded(1, "Use Redis for the queue.")
+
+    assert _rule(earlier, _recorded(2, "Use SQLite for the queue.", rejected="Redis")) == [
+        "reversal",
+        "reversal",
+    ]
+    assert _rule(earlier, _recorded(2, "Use SQLite for the queue.")) == ["waiting"] * 2
+    assert _rule(earlier, _recorded(2, "Use SQLite for settings.", rejected="YAML files"))[1] == (
+        "waiting"
+    )
+
+
 def test_a_reversal_of_a_bullet_enters_even_when_the_bullet_is_superseded() -> None:
     reversal = _recorded(2, "The job queue is stored in SQLite.", rejected="Redis")
 
