@@ -5,8 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from reflector.pipelines.decisions.bullets import BankFiles, bullets, read_bank, written
+from reflector.pipelines.decisions.bullets import (
+    BankFiles,
+    added,
+    bullets,
+    read_bank,
+    removed,
+    replaced,
+    written,
+)
 from reflector.pipelines.decisions.edits import (
     Add,
     Applied,
@@ -285,3 +295,44 @@ def test_headers_stay_and_only_changed_files_are_written() -> None:
     assert set(found) == {"projects/a/product.md", "projects/a/style.md"}
     assert found["projects/a/product.md"].startswith(header)
     assert written("a", raw.get, before) == {}
+
+
+_LINES = st.lists(
+    st.sampled_from(
+        ["# Product", "## A", "## B", "- one bullet", "- two words", "  goes on", "A remark.", ""]
+    ),
+    max_size=12,
+)
+
+
+@given(_LINES, st.sampled_from(["A", "B", "C"]))
+def test_adding_keeps_every_line_and_adds_one_bullet(lines: list[str], section: str) -> None:
+    body = "\n".join(lines) + "\n"
+
+    after = added("product", body, section, "three words more")
+
+    kept = iter(after.split("\n"))
+    assert all(line in kept for line in body.rstrip("\n").split("\n") if line.strip())
+    found = bullets("product", after)
+    assert len(found) == len(bullets("product", body)) + 1
+    (new,) = (one for one in found if one.text == "three words more")
+    assert new.section == section
+
+
+@given(_LINES, st.data())
+def test_replacing_and_removing_touch_one_bullet_alone(
+    lines: list[str], data: st.DataObject
+) -> None:
+    body = "\n".join(lines) + "\n"
+    before = bullets("product", body)
+    if not before:
+        return
+    at = data.draw(st.integers(0, len(before) - 1))
+    texts = [one.text for one in before]
+
+    other = [one.text for one in bullets("product", replaced(body, before[at], "new"))]
+    fewer = removed(body, before[at])
+
+    assert other == [*texts[:at], "new", *texts[at + 1 :]]
+    assert [one.text for one in bullets("product", fewer)] == [*texts[:at], *texts[at + 1 :]]
+    assert fewer.count("A remark.") == body.count("A remark.")
