@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -60,7 +60,7 @@ class Admitted:
 def admit(prompt: str, candidates: Sequence[object]) -> Admitted:
     """Judge a model's candidates against the text that it was shown as the person's words.
 
-    The same statement twice is one delta. Secrets are taken out of what is kept; offsets are those
+    The same statement twice is one delta, with the friction of both. Secrets are taken out of what is kept; offsets are those
     of `prompt` as it was given.
     """
     words = _Words(prompt)
@@ -69,10 +69,17 @@ def admit(prompt: str, candidates: Sequence[object]) -> Admitted:
     for index, candidate in enumerate(candidates):
         found = _judged(words, candidate)
         if isinstance(found, Delta):
-            deltas.setdefault(_said(found.statement), found)
+            said = _said(found.statement)
+            deltas[said] = _joined(deltas[said], found) if said in deltas else found
         else:
             rejected.append(Rejected(index, found))
     return Admitted(tuple(deltas.values()), tuple(rejected))
+
+
+def _joined(first: Delta, again: Delta) -> Delta:
+    one, other = first.friction, again.friction
+    flags = (getattr(one, name) or getattr(other, name) for name in _FLAGS)
+    return replace(first, friction=Friction(*flags))
 
 
 def _said(statement: str) -> str:

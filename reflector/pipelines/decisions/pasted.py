@@ -1,9 +1,11 @@
-"""Which parts of a message were pasted: fenced blocks and block quotations."""
+"""Which parts of a message nobody typed: fenced blocks, block quotations, what an editor put first."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+
+from reflector.agent.phrases import EDITOR_CONTEXT, EDITOR_REQUEST
 
 _RUN = re.compile("`{3,}|~{3,}")
 # A run of tildes is also how people draw out a word, so it opens a block only where a line ends.
@@ -16,15 +18,22 @@ Span = tuple[int, int]
 
 
 def pasted(text: str) -> list[Span]:
-    """Return every part that was pasted, in order, parts that touch as one."""
+    """Return every part that was not typed, in order, parts that touch as one."""
     quoted = [match.span() for match in _QUOTE.finditer(text)]
     merged: list[Span] = []
-    for start, end in sorted([*fenced(text), *quoted]):
+    for start, end in sorted([*fenced(text), *quoted, *_by_editor(text)]):
         if merged and start <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(merged[-1][1], end))
         else:
             merged.append((start, end))
     return merged
+
+
+def _by_editor(text: str) -> list[Span]:
+    if not EDITOR_CONTEXT.match(text):
+        return []
+    at = text.find(EDITOR_REQUEST)
+    return [(0, len(text) if at < 0 else at + len(EDITOR_REQUEST))]
 
 
 def fenced(text: str) -> list[Span]:

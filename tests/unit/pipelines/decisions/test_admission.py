@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reflector.core.redact import redact
 from reflector.pipelines.decisions.admission import admit, normalised
 
+EDITOR = "# Context from my IDE setup:\n\n"
 PROMPT = "Exports are always sorted by date,\r\noldest first. Don’t use the cafe\u0301 theme."
 
 
@@ -56,6 +57,14 @@ def test_the_same_statement_twice_in_one_reply_is_one_delta() -> None:
     assert found.rejected == ()
 
 
+def test_a_repeat_in_one_reply_keeps_the_friction_of_both() -> None:
+    flags = {"corrective": False, "regression": True, "subtle": False}
+
+    (one,) = admit(PROMPT, [_candidate(), _candidate(kind="correction", friction=flags)]).deltas
+
+    assert (one.kind.value, one.friction.as_json()) == ("product_decision", flags)
+
+
 @pytest.mark.parametrize(
     ("prompt", "evidence", "admitted"),
     [
@@ -66,6 +75,8 @@ def test_the_same_statement_twice_in_one_reply_is_one_delta() -> None:
         ("> always use tabs\nyes, always use tabs", "always use tabs", True),
         ("> a\nkeep tabs\n> b", "keep tabs", True),
         ("so > always use tabs", "always use tabs", True),
+        (f"{EDITOR}always use tabs\n## My request for Codex:\nfix it", "always use tabs", False),
+        (f"{EDITOR}open tabs\n## My request for Codex:\nkeep tabs", "keep tabs", True),
     ],
 )
 def test_only_what_was_typed_is_evidence(prompt: str, evidence: str, *, admitted: bool) -> None:
