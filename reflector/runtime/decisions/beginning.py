@@ -6,8 +6,6 @@ import contextlib
 import sys
 from collections.abc import Sequence
 
-from reflector.runtime.decisions import allowance
-from reflector.runtime.decisions.allowance import Held
 from reflector.runtime.decisions.names import ASKS, SLOT
 from reflector.runtime.front import taken
 from reflector.runtime.wiring import Context
@@ -58,8 +56,10 @@ def _anything(state: State) -> bool:
 
 def wanted(context: Context, state: State, *, tips: bool = False) -> bool:
     """Tell whether a worker would find something to do now; `tips`: kept ones count too."""
-    from reflector.runtime.decisions.due import next_due  # noqa: PLC0415 - seldom needed
-    from reflector.runtime.decisions.planning import Plan  # noqa: PLC0415 - seldom needed
+    # Only where something waits: most events must not pay for what rules on it.
+    from reflector.runtime.decisions.allowance import Held, look  # noqa: PLC0415
+    from reflector.runtime.decisions.due import next_due  # noqa: PLC0415
+    from reflector.runtime.decisions.planning import Plan  # noqa: PLC0415
 
     connection, settings = state.connection, context.settings
     if reservations.abandoned(connection, SLOT):
@@ -69,6 +69,6 @@ def wanted(context: Context, state: State, *, tips: bool = False) -> bool:
     if not settings.flag("decisions.enabled"):
         return False
     jobs = settings.text("engine.name") == ASKS and bool(decisions.jobs(connection, limit=1))
-    if jobs and not isinstance(allowance.look(context, state), Held):
+    if jobs and not isinstance(look(context, state), Held):
         return True
     return isinstance(next_due(context, state), Plan)

@@ -13,6 +13,7 @@ from reflector.runtime import supervisor
 from reflector.runtime.decisions import worker
 from reflector.runtime.decisions.due import Not, Wish
 from reflector.runtime.loop import Quiet
+from reflector.runtime.review import approve
 from reflector.runtime.undo import undo
 from reflector.store import decisions
 from tests.support.auditor import audit
@@ -151,6 +152,21 @@ def test_an_undo_takes_it_back_and_it_is_not_written_again_without_asking(scene:
     assert again.outcome is Outcome.AWAITING_REVIEW
     assert RIGHT not in scene.file("product")
     assert f'"- {RIGHT}"' in scene.model.requests[-1]["messages"][0]["content"][0]["text"]
+
+
+def test_what_a_person_approves_is_known_as_written(scene: Person):
+    config = scene.home / "config.toml"
+    config.write_text('merge = "review"\n' + config.read_text())
+    broke(scene)
+    [run] = runs(scene.consolidates())
+    assert run.outcome is Outcome.AWAITING_REVIEW
+    assert scene.consolidates() == [Not("nothing")]
+    with scene.context().state() as state:
+        assert decisions.bullets(state.connection, scene.bank()) == []
+    assert approve(scene.context(), run.id).outcome is Outcome.MERGED
+    with scene.context().state() as state:
+        [bullet] = decisions.bullets(state.connection, scene.bank())
+    assert (bullet.text, bullet.run) == (RIGHT, run.id)
 
 
 def test_nothing_to_change_consumes_what_was_read(scene: Person):
