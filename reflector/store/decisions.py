@@ -14,7 +14,6 @@ from reflector.core.decision import (
     Delta,
     Friction,
     Kind,
-    Message,
     Origin,
     Recorded,
     Source,
@@ -158,51 +157,6 @@ def fail_job(connection: sqlite3.Connection, job: Job, error: str) -> None:
 def _said_at(connection: sqlite3.Connection, job: Job) -> str:
     row = connection.execute("SELECT at FROM entries WHERE id = ?", (job.entry,)).fetchone()
     return row["at"] if row else ""
-
-
-def exchange(
-    connection: sqlite3.Connection, conversation: str, message: str
-) -> tuple[Message, ...]:
-    """Return a user message with the nearest user and assistant texts before it, in order.
-
-    The message itself comes last. Empty when it is not there, hidden, or its text was aged out.
-    """
-    own = _texts(connection, conversation, message)
-    if not own:
-        return ()
-    before = [
-        _nearest(connection, conversation, kind, own[0]["sequence"])
-        for kind in ("user", "assistant")
-    ]
-    found = sorted((each for each in before if each), key=lambda each: each[0]["sequence"])
-    return tuple(
-        Message(rows[0]["kind"], "\n".join(row["text"] for row in rows)) for rows in (*found, own)
-    )
-
-
-def _texts(
-    connection: sqlite3.Connection, conversation: str, message: str, before: int = 1 << 62
-) -> list[sqlite3.Row]:
-    return connection.execute(
-        "SELECT sequence, kind, text FROM entries JOIN conversations AS c ON c.id = conversation "
-        "WHERE c.key = ? AND message_id = ? AND canonical = 1 AND entries.hidden = 0 "
-        "AND text <> '' AND sequence < ? ORDER BY sequence",
-        (conversation, message, before),
-    ).fetchall()
-
-
-def _nearest(
-    connection: sqlite3.Connection, conversation: str, kind: str, before: int
-) -> list[sqlite3.Row]:
-    row = connection.execute(
-        "SELECT message_id FROM entries JOIN conversations AS c ON c.id = conversation "
-        "WHERE c.key = ? AND kind = ? AND canonical = 1 AND entries.hidden = 0 AND text <> '' "
-        "AND sequence < ? ORDER BY sequence DESC LIMIT 1",
-        (conversation, kind, before),
-    ).fetchone()
-    if row is None:
-        return []
-    return _texts(connection, conversation, row["message_id"], before)
 
 
 # The ledger

@@ -25,6 +25,7 @@ from reflector.runtime.decisions.names import ASKS, GAVE_UP
 from reflector.runtime.wiring import Context
 from reflector.store import decisions, journal, scheduling
 from reflector.store.decisions import Job
+from reflector.store.spoken import exchange
 from reflector.store.state import State
 
 if TYPE_CHECKING:  # the library costs a second to import
@@ -122,7 +123,7 @@ def _skip(work: _Work, job: Job, why: str) -> None:
 def _envelope(work: _Work, job: Job) -> Envelope | str:
     """Return what the call would read, or why none is made."""
     known = journal.conversation(work.state.connection, job.conversation)
-    messages = decisions.exchange(work.state.connection, job.conversation, job.message)
+    messages = exchange(work.state.connection, job.conversation, job.message)
     if known is None or known.hidden or not messages:
         return "gone"
     spoken = any(message.role == "assistant" for message in messages)

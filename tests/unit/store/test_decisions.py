@@ -7,6 +7,7 @@ import pytest
 from reflector.core.decision import Delta, Friction, Kind, Message, Source, Told
 from reflector.store import decisions, forgetting
 from reflector.store.journal import Appender
+from reflector.store.spoken import exchange
 from tests.support.journals import MAIN, NOW, assistant, journal_in, reasoning, tool, user
 
 BANK = "app-12345678"
@@ -154,21 +155,21 @@ def test_a_message_comes_with_the_nearest_words_before_it(connection):
         assistant("a3", "later"),
     )
 
-    assert decisions.exchange(connection, TALK, "u3") == (
+    assert exchange(connection, TALK, "u3") == (
         Message("assistant", "part one\npart two"),
         Message("user", "second"),
         Message("user", "third"),
     )
-    assert decisions.exchange(connection, TALK, "u1") == (Message("user", "first"),)
-    assert decisions.exchange(connection, TALK, "nowhere") == ()
+    assert exchange(connection, TALK, "u1") == (Message("user", "first"),)
+    assert exchange(connection, TALK, "nowhere") == ()
 
 
 def test_a_hidden_message_is_neither_read_nor_a_referent(connection):
     _said(connection, user("u1", "first"), user("u2", "second"))
     connection.execute("UPDATE entries SET hidden = 1 WHERE message_id = 'u1'")
 
-    assert decisions.exchange(connection, TALK, "u2") == (Message("user", "second"),)
-    assert decisions.exchange(connection, TALK, "u1") == ()
+    assert exchange(connection, TALK, "u2") == (Message("user", "second"),)
+    assert exchange(connection, TALK, "u1") == ()
 
 
 def _told(text, *ids, run="run-1"):
