@@ -36,7 +36,7 @@ def due_at(attempts: Attempts, interval: timedelta, now: datetime) -> datetime:
 
 
 def _wait(failures: int, interval: timedelta) -> timedelta:
-    return min(LONGEST, max(interval, _SHORTEST) * 2 ** min(failures - 1, _DOUBLINGS))
+    return min(LONGEST, max(interval, _SHORTEST) * (1 << min(failures - 1, _DOUBLINGS)))
 
 
 def succeeded(now: datetime) -> Attempts:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from reflector.runtime.decisions.names import ASKS, SLOT
 from reflector.runtime.front import taken
 from reflector.runtime.wiring import Context
-from reflector.store import decisions, reservations
+from reflector.store import decisions, ledger_state, reservations
 from reflector.store.locks import Lock
 from reflector.store.state import State
 
@@ -51,7 +51,7 @@ def _anything(state: State) -> bool:
         return True
     if reservations.kept(connection, SLOT):
         return True
-    return decisions.any_waiting(connection)
+    return ledger_state.any_waiting(connection)
 
 
 def wanted(context: Context, state: State, *, tips: bool = False) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from reflector.core.ambient import stamp
 from reflector.runtime.decisions.names import ASKS, GAVE_UP, SLOT
 from reflector.runtime.wiring import Context
-from reflector.store import decisions, reservations
+from reflector.store import decisions, ledger_state, reservations
 from reflector.store.state import Connection
 
 
@@ -31,7 +31,7 @@ def as_json(context: Context, connection: Connection) -> dict[str, Any]:
 
 
 def _next_due(context: Context, connection: Connection) -> str | None:
-    if not decisions.any_waiting(connection):
+    if not ledger_state.any_waiting(connection):
         return None
     from reflector.runtime.decisions import planning  # noqa: PLC0415 - seldom needed
 

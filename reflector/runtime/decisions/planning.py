@@ -15,7 +15,7 @@ from reflector.core.decision import Recorded
 from reflector.memory.budget import estimate_tokens
 from reflector.pipelines.decisions.law import History, Mode, Ruling, eligible
 from reflector.runtime.settings import Settings
-from reflector.store import decisions, scheduling
+from reflector.store import decisions, ledger_state, scheduling
 from reflector.store.state import Connection
 
 BATCH_TOKENS = 6000
@@ -105,7 +105,7 @@ def _known(connection: Connection) -> dict[str, str]:
 def _state(connection: Connection, settings: Settings) -> str:
     names = ("decisions.admission", "decisions.interval_minutes")
     chosen = [str(settings.values[name]) for name in names]
-    return "/".join((decisions.ledger_state(connection), *chosen))
+    return "/".join((ledger_state.fingerprint(connection), *chosen))
 
 
 def batch(connection: Connection, plan: Plan) -> tuple[Recorded, ...]:
