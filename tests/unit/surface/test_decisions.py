@@ -197,6 +197,8 @@ def test_the_queue_tells_what_waits_for_what(ask, home):
         (ids[1], "waiting"),
         (ids[2], "subtle"),
     ]
+    assert "3 waiting, 1 eligible; none enters with the engine rules" in ask("queue")[1]
+    ask.monkeypatch.setenv("REFLECTOR_ENGINE_NAME", "anthropic")
     printed = ask("queue")[1]
     assert "3 waiting, 1 eligible; due now" in printed
     assert "waits to be set right in a second conversation" in printed

@@ -8,6 +8,7 @@ from datetime import datetime
 from reflector.core.ambient import stamp
 from reflector.pipelines.decisions.law import Ground, Ruling
 from reflector.runtime.decisions.bank import chosen
+from reflector.runtime.decisions.names import ASKS
 from reflector.runtime.decisions.planning import Plan, plans
 from reflector.runtime.wiring import Context, context
 from reflector.store import decisions
@@ -54,7 +55,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 def _told(plan: Plan, counts: Counts, found: Context, now: datetime, out: Output) -> None:
     eligible = len(plan.eligible)
-    out.say(f"{safe(plan.bank)}: {counts.waiting} waiting, {eligible} eligible; {_due(plan, now)}")
+    due = _due(plan, now, found.settings.text("engine.name"))
+    out.say(f"{safe(plan.bank)}: {counts.waiting} waiting, {eligible} eligible; {due}")
     if counts.queued:
         waits = "waits" if counts.queued == 1 else "wait"
         out.say(f"{counted(counts.queued, 'message')} {waits} for extraction")
@@ -71,9 +73,11 @@ def _told(plan: Plan, counts: Counts, found: Context, now: datetime, out: Output
         out.say(f"and {rest} more; --json lists them all")
 
 
-def _due(plan: Plan, now: datetime) -> str:
+def _due(plan: Plan, now: datetime, engine: str) -> str:
     if plan.due_at is None:
         return "nothing is due"
+    if engine != ASKS:
+        return f"none enters with the engine {engine}, `engine.name` {ASKS} brings them in"
     seconds = (plan.due_at - now).total_seconds()
     return f"next due in {int(seconds + 59) // 60} min" if seconds > 0 else "due now"
 
