@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
-from reflector.agent.engine import Route, Step
+from reflector.agent.engine import Route, Step, Usage
 from reflector.agent.forced import Ask, Forced, Given, Tool, whole_items
+from reflector.agent.prices import dearest
 from reflector.agent.wire import ProviderError
 from tests.support.clocks import FakeClock, ambient
 from tests.support.messages_server import Reply, Script, calls, fails, says, serving
@@ -114,6 +115,12 @@ def test_what_was_used_is_summed_over_all_calls_and_kept_after_a_fault(told: Tol
     used = told.forced.usage
     assert (used.input_tokens, used.output_tokens) == (50, 7)
     assert used.cost_usd == pytest.approx((50 + 7 * 5) / 1_000_000)
+
+
+def test_a_call_whose_price_nobody_knows_counts_as_one_of_the_dearest_model():
+    known = Usage(1_000_000, 1_000_000, 0, 0.5)
+    assert dearest(known) == 0.5
+    assert dearest(replace(known, cost_usd=None)) == pytest.approx(30)
 
 
 def test_an_answer_handed_back_goes_on_in_the_same_talk(told: Told):

@@ -62,6 +62,16 @@ def test_the_call_is_cheap_and_forced_and_its_rules_are_always_the_same(scene: P
     assert first["system"] == second["system"]
 
 
+@pytest.mark.parametrize(("small", "asked"), [("tiny", "tiny"), ("", "m")])
+def test_the_small_model_is_asked_and_without_one_the_engines(
+    tmp_path: Path, small: str, asked: str
+):
+    with person(tmp_path, f'[models]\nsmall = "{small}"\n') as scene:
+        scene.types("one long enough message")
+        works(scene)
+        assert [each["model"] for each in scene.model.requests] == [asked]
+
+
 def test_a_short_answer_is_shown_with_what_it_answers(scene: Person):
     scene.types("which queue should we take?", REPLY, "opt 2")
     works(scene)
