@@ -96,15 +96,15 @@ def test_the_tier_is_measured_as_the_block_shows_it():
 
 
 @pytest.mark.parametrize(
-    ("path", "fits"),
+    ("path", "codes"),
     [
-        ("projects/shop-1/style.md", True),
-        ("projects/shop-1/notes.md", False),
-        ("projects/shop-2/style.md", False),
-        ("system/human.md", False),
+        ("projects/shop-1/style.md", []),
+        ("projects/shop-1/notes.md", ["outside_target"]),
+        ("projects/shop-2/style.md", ["outside_target"]),
+        ("system/human.md", ["outside_target"]),
     ],
 )
-def test_a_run_of_decisions_changes_the_three_files_of_its_bank_alone(path: str, fits: bool):
+def test_a_run_of_decisions_changes_the_three_files_of_its_bank_alone(path: str, codes: list[str]):
     scope = replace(RUN, pipeline="decisions", target="projects/shop-1")
-    assert _codes({}, {path: doc("- a bullet")}, scope) == ([] if fits else ["outside_target"])
+    assert _codes({}, {path: doc("- a bullet")}, scope) == codes
     assert _codes({}, {path: doc("- a bullet")}, replace(scope, target="")) == ["outside_target"]
