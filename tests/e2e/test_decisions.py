@@ -268,10 +268,10 @@ def test_an_event_starts_a_worker_that_extracts_and_consolidates_in_processes(tm
         again = cli("decisions", "consolidate", "--force", "--json")
     assert NAME in shows.out
     assert NAME in block.out
-    row = next(each for each in told["pipelines"] if each["name"] == "decisions")
-    assert (row["queued"], row["waiting"], row["last_error"]) == (0, 0, None)
+    stands = next(each for each in told["pipelines"] if each["name"] == "decisions")
+    assert (stands["queued"], stands["waiting"], stands["last_error"]) == (0, 0, None)
     run = told["last_runs"][0]
-    assert (run["id"], run["slot"], run["outcome"]) == (row["last_run"], "decisions", "merged")
+    assert (run["id"], run["slot"], run["outcome"]) == (stands["last_run"], "decisions", "merged")
     assert (again.code, again.json["runs"], again.json["waiting"]) == (0, [], 0)
     steps = list((cli.repo.parent / "runs").glob("*/out/steps.jsonl"))
     assert [json.loads(each.read_text())["step"] for each in steps] == ["decisions.consolidate"]

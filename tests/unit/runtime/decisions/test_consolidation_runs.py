@@ -254,7 +254,7 @@ def test_a_tip_that_waits_for_the_memory_holds_its_bank_and_is_merged_by_the_nex
     scene.git("checkout", "--", ".")
     asked = len(scene.model.requests)
     assert scene.drains("false") == []  # the other slot's supervisor leaves it alone
-    [again] = worker.work(scene.context(), Quiet(), ("false",)) or ()
+    [again] = worker.work(scene.context(), Quiet(), ("false",)) or []
     assert (again.id, again.outcome) == (run.id, Outcome.MERGED)
     assert len(scene.model.requests) == asked
     assert TABS in scene.file("product")

@@ -10,10 +10,11 @@ import pytest
 
 from reflector.core.run import Phase
 from reflector.runtime import supervisor
-from reflector.runtime.decisions import beginning, consolidation, settling, worker
+from reflector.runtime.decisions import consolidation, settling, worker
 from reflector.runtime.decisions.beginning import begin, wanted
 from reflector.runtime.loop import Quiet
 from reflector.store import decisions, reservations
+from reflector.store.locks import Lock
 from tests.support.auditor import audit
 from tests.support.projects import OVERLOADED, Person, delta, here, person
 
@@ -153,7 +154,7 @@ def test_an_event_starts_one_worker_and_only_when_there_is_something_to_do(
     works(scene)
     assert not begin(scene.context())
     scene.types("and a message that is long enough to be read", session="third")
-    presence = beginning.Lock(scene.context().agent.lock("run-decisions"))
+    presence = Lock(scene.context().agent.lock("run-decisions"))
     assert presence.take()
     assert not begin(scene.context())
     presence.release()

@@ -72,8 +72,8 @@ def made(tmp_path: Path) -> Edited:
     return Edited(tmp_path)
 
 
-def answer(*edits: object, file: str = "style", **more: object) -> Reply:
-    return calls(("edit_memory_files", {file: list(edits)}), **more)
+def answer(*edits: object, file: str = "style", stop: str = "tool_use") -> Reply:
+    return calls(("edit_memory_files", {file: list(edits)}), stop=stop)
 
 
 def test_an_edit_is_written_committed_with_its_evidence_and_told(made: Edited):

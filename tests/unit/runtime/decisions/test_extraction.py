@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reflector.core.park import Parked
-from reflector.runtime.decisions import extraction
+from reflector.runtime.decisions import allowance, extraction
 from reflector.runtime.decisions.extraction import Worked, work_off
 from reflector.store import decisions, scheduling
 from tests.support.messages_server import Reply, fails, says
@@ -188,7 +188,7 @@ def test_a_death_after_the_answer_loses_nothing_and_doubles_nothing(scene: Perso
     scene.types(REDIS)
     with monkeypatch.context() as patch:
         # After the deltas were added, before the transaction ends.
-        patch.setattr(extraction.allowance, "succeeded", dies)
+        patch.setattr(allowance, "succeeded", dies)
         with pytest.raises(DeathError):
             works(scene)
     assert ledger(scene) == []
