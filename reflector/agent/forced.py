@@ -138,6 +138,9 @@ class Forced:
 
     def _sent(self) -> tuple[Message, Step]:
         request: Block = self._talk.request()
+        if len(self._talk.messages) == 1:
+            # Seldom asked again: what is only written into the cache costs a quarter more.
+            request["messages"] = list(self._talk.messages)
         request["tool_choice"] = {"type": "tool", "name": self._ask.tool.name}
         if self._effort is not None:
             request["output_config"] = {"effort": self._effort}

@@ -64,6 +64,14 @@ def test_the_tool_is_forced_with_its_limit_and_effort(told: Told):
     assert "temperature" not in request
 
 
+def test_what_is_always_the_same_is_cached_and_the_message_is_not(told: Told):
+    told.asks(TWO)
+    request = told.script.requests[0]
+    assert "cache_control" in request["system"][0]
+    assert "cache_control" in request["tools"][-1]
+    assert "cache_control" not in request["messages"][0]["content"][0]
+
+
 def test_a_provider_that_refuses_the_effort_is_asked_once_more_without(told: Told):
     told.asks(fails(400, "invalid_request_error", "output_config: unknown field"), TWO)
     assert ["output_config" in each for each in told.script.requests] == [True, False]
