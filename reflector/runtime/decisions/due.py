@@ -11,7 +11,6 @@ from reflector.core.due import over_day
 from reflector.core.machine import MANUAL
 from reflector.core.run import Request
 from reflector.core.schedule import Asked
-from reflector.runtime.decisions.asking import small_route
 from reflector.runtime.decisions.names import ASKS, PIPELINE, SLOT
 from reflector.runtime.decisions.planning import Plan, plans, recalled, remember
 from reflector.runtime.decisions.settling import bank_of_run, target_of
@@ -92,13 +91,14 @@ def _planned(context: Context, state: State, now: datetime) -> list[Plan]:
 
 def asked_for(context: Context, plan: Plan, wish: Wish, now: datetime) -> Asked:
     """Return what is asked for by a plan."""
+    settings = context.settings
     request = Request(
         pipeline=PIPELINE,
         trigger="manual" if wish.force else "interval",
         origin="cli" if wish.force else "supervisor",
         priority=MANUAL if wish.force else _PRIORITY,
         engine=ASKS,
-        model=small_route(context).model,
+        model=settings.text("models.small") or settings.text("engine.model"),
         target=target_of(plan.bank),
     )
     return Asked(request, now, over_budget=wish.over_budget)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from reflector.agent.engine import Usage
 from reflector.core.backoff import FINAL_STRIKES, RETRYABLE_STRIKES
 from reflector.core.decision import Origin
+from reflector.core.errors import SettingsError, StateError
 from reflector.core.failure import Failure, classify
 from reflector.core.park import FailedRun
 from reflector.core.redact import redact
@@ -29,8 +30,8 @@ from reflector.store.spoken import exchange
 from reflector.store.state import State
 
 if TYPE_CHECKING:  # the library costs a second to import
-    from reflector.agent.forced import Ask, Forced
-    from reflector.agent.wire import ProviderError, Wire
+    from reflector.agent.forced import Ask
+    from reflector.agent.wire import Wire
 
 MOST_TOKENS = 2048
 _SEEN = "decisions_seen"
@@ -155,13 +156,16 @@ def _asked(work: _Work, job: Job, found: Envelope) -> Held | None:
 
     context = work.context
     record = job_record(context, f"{job.id}-{job.attempts + 1}")
-    way = own_route(context)
+    try:
+        way = own_route(context)
+    except SettingsError as error:  # as with a run: it parks, until the setting is another
+        return _failed(work, job, Usage(), Reason.ENGINE_MISSING, error.message)
     work.wire = work.wire or wire_for(way, MOST_TOKENS, context.ambient)
     forced = Forced(_ask(work, job, found), way, context.ambient, record, work.wire)
     try:
         given = forced.ask()
     except ProviderError as error:
-        return _failed(work, job, forced, error)
+        return _failed(work, job, forced.usage, Reason(error.reason), error.message)
     listed = given.arguments.get("deltas")
     admitted = admit(found.prompt, listed if isinstance(listed, list) else [])
     if record is not None:
@@ -191,22 +195,22 @@ def _ask(work: _Work, job: Job, found: Envelope) -> Ask:
     )
 
 
-def _failed(work: _Work, job: Job, forced: Forced, error: ProviderError) -> Held | None:
+def _failed(work: _Work, job: Job, usage: Usage, reason: Reason, message: str) -> Held | None:
     """Note a call that was not answered, and let the queue wait, all in one transaction."""
     context = work.context
     now = context.ambient.clock.now()
-    detail = redact(error.message).text[:512]
-    failure = classify(Outcome.FAILED, Reason(error.reason), detail)
-    if failure is None:
-        raise error
-    said = FailedRun(f"job {job.id}", frozenset({job.conversation}), error.reason, detail)
+    detail = redact(message).text[:512]
+    failure = classify(Outcome.FAILED, reason, detail)
+    if failure is None:  # nobody interrupts a call
+        raise StateError(f"The job {job.id} cannot fail of {reason}.")
+    said = FailedRun(f"job {job.id}", frozenset({job.conversation}), reason.value, detail)
     gives_up = _gives_up(job, failure)
     with work.state.transaction() as connection:
-        allowance.paid(connection, forced.usage, now)
-        decisions.fail_job(connection, job, f"{error.reason}: {detail}")
+        allowance.paid(connection, usage, now)
+        decisions.fail_job(connection, job, f"{reason}: {detail}")
         parked = work.asked.automatic and allowance.failed(context, connection, failure, said, now)
         if gives_up:
-            why = f"{GAVE_UP}_{error.reason}"
+            why = f"{GAVE_UP}_{reason}"
             decisions.skip_job(connection, job, why, context.ambient.now())
     if parked:
         work.parked()

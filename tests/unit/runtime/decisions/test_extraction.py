@@ -12,6 +12,7 @@ import pytest
 from reflector.core.park import Parked
 from reflector.runtime.decisions import allowance, extraction
 from reflector.runtime.decisions.extraction import Worked, work_off
+from reflector.runtime.scheduling import Scheduler
 from reflector.store import decisions, scheduling
 from tests.support.messages_server import Reply, fails, says
 from tests.support.projects import OVERLOADED, Person, delta, person
@@ -158,6 +159,23 @@ def test_a_message_that_no_model_takes_is_given_up_and_the_next_one_goes_on(scen
     assert works(scene) == Worked(extracted=1)
     with scene.context().state() as state:
         assert decisions.counts(state.connection).skipped == {"gave_up_refusal": 1}
+
+
+def test_a_setting_that_names_no_server_parks_until_it_is_another(scene: Person):
+    config = (scene.home / "config.toml").read_text()
+    (scene.home / "config.toml").write_text(config.replace("http:", "nonsense "))
+    scene.types("We use Redis and never SQLite here.")
+    assert works(scene).failed == 1
+    held = works(scene).held
+    assert held
+    assert held.why == "back_off"
+    with scene.context().state() as state:
+        assert isinstance(scheduling.park_state(state.connection, "anthropic"), Parked)
+    (scene.home / "config.toml").write_text(config)
+    with scene.context().state() as state:
+        Scheduler(scene.context(), state).at_start()
+    scene.clock.sleep(10)
+    assert works(scene).extracted == 1
 
 
 def test_an_answer_without_the_call_is_a_fault_and_no_empty_extraction(scene: Person):
