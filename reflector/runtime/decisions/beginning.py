@@ -15,6 +15,8 @@ from reflector.store.state import State
 
 WORKER = (sys.executable, "-I", "-m", "reflector.runtime.decisions.worker")
 """How a worker is started; home and identity are added to it."""
+_AT_MOST = 2.0
+"""Seconds that an event may take for messages that need no model; the next one goes on."""
 
 
 def begin(context: Context, worker: Sequence[str] = WORKER) -> bool:
@@ -29,7 +31,9 @@ def begin(context: Context, worker: Sequence[str] = WORKER) -> bool:
         if settings.flag("decisions.enabled") and settings.text("engine.name") != ASKS:
             from reflector.runtime.decisions.extraction import work_off  # noqa: PLC0415 - seldom
 
-            work_off(context, state)
+            clock = context.ambient.clock
+            until = clock.monotonic() + _AT_MOST
+            work_off(context, state, lambda: clock.monotonic() > until)
         if not wanted(context, state, tips=True):
             return False
     presence = Lock(context.agent.lock(f"run-{SLOT}"))
