@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from reflector.runtime.decisions.due import Not
 from reflector.runtime.status import status
 from reflector.runtime.undo import undo
 from reflector.store import decisions
-from tests.support.auditor import audit
+from tests.support.auditor import audit, rows
 from tests.support.cli import Cli
 from tests.support.detached import rest
 from tests.support.messages_server import serving
@@ -241,6 +242,19 @@ def test_a_provider_that_is_down_for_a_day_costs_few_calls_and_loses_nothing(sce
     assert not status(scene.context()).as_json()["park"]["parked"]
 
 
+def settled(cli: Cli) -> None:
+    """Wait until a run is settled and nobody works any more.
+
+    A process that was just started has no words for a moment, and `rest` would not see it.
+    """
+    deadline = monotonic() + 60
+    database = cli.repo.parent / "state.db"
+    while not rows(database, "SELECT 1 FROM runs WHERE outcome IS NOT NULL"):
+        assert monotonic() < deadline, "no run is settled"
+        rest(cli.home)
+    rest(cli.home)
+
+
 def test_an_event_starts_a_worker_that_extracts_and_consolidates_in_processes(tmp_path: Path):
     model = Model(hears=hears(), edits=edits)
     with serving(model) as url:
@@ -261,7 +275,7 @@ def test_an_event_starts_a_worker_that_extracts_and_consolidates_in_processes(tm
         place.write_text(json.dumps(row) + "\n")
         assert cli("ingest", place).code == 0
         assert cli("event", "settled").code == 0
-        rest(cli.home)
+        settled(cli)
         shows = cli("decisions", "show", cwd=project)
         block = cli("prompt", "--cwd", project)
         told = cli("status", "--json").json
