@@ -111,6 +111,24 @@ class ShortMemoryContext:
 
 
 @dataclass(frozen=True, slots=True)
+class McpContext:
+    """What the words of the MCP server mention: whose memory it is, how much one answer holds."""
+
+    identity: str
+    most_documents: int
+    most_characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolWords:
+    """What a model is told of a tool: its title, what it does, and each of its parameters."""
+
+    title: str
+    description: str
+    parameters: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Persona:
     """An operating manual: `text` is the body without its header, `sections` by `##` heading."""
 
@@ -190,6 +208,14 @@ class Words:
         name = "short-memory-policy" if full else "short-memory"
         return self._render(f"model/{name}.md", _values(context))
 
+    def mcp_instructions(self, context: McpContext) -> str:
+        """Render what an MCP client tells its model about the server."""
+        return self._render("model/mcp-instructions.md", _values(context))
+
+    def mcp_tools(self, context: McpContext) -> str:
+        """Render what is said of each tool; `tool_words` takes it apart."""
+        return self._render("model/mcp-tools.md", _values(context))
+
     def _render(self, template: str, values: Mapping[str, object]) -> str:
         try:
             return self._jinja.get_template(template).render(values)
@@ -211,6 +237,17 @@ def parse_persona(source: str) -> Persona:
     about = yaml.safe_load(header.group(1))
     text = source[header.end() :].lstrip("\n")
     return Persona(about["name"], about["description"], MappingProxyType(_sections(text)), text)
+
+
+def tool_words(text: str) -> dict[str, ToolWords]:
+    """Take apart what is said of tools: a `##` heading each, a title, sentences, `- name: text`."""
+    found: dict[str, ToolWords] = {}
+    for name, section in _sections(text).items():
+        title, _, rest = section.partition("\n\n")
+        said, *listed = rest.split("\n- ")
+        parameters = dict(each.strip().split(": ", 1) for each in listed)
+        found[name] = ToolWords(title, said.strip(), MappingProxyType(parameters))
+    return found
 
 
 def quoted(text: str) -> str:
@@ -244,7 +281,12 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def _values(
-    context: SeedContext | PromptContext | OpeningContext | PrefaceContext | ShortMemoryContext,
+    context: SeedContext
+    | PromptContext
+    | OpeningContext
+    | PrefaceContext
+    | ShortMemoryContext
+    | McpContext,
 ) -> dict[str, object]:
     # Not `asdict`: it would turn the conversations inside into dictionaries as well.
     return {field.name: getattr(context, field.name) for field in fields(context)}

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reflector.pipelines.prompts import (
+    McpContext,
     OpeningContext,
     OpeningDocument,
     PrefaceContext,
@@ -25,6 +26,7 @@ GOLDEN = ROOT / "tests" / "golden" / "prompts"
 SEED = SeedContext(identity="acme", date="2026-11-30")
 PREFACE = PrefaceContext(read_more="/home/dev/.reflector/bin/reflector memory cat PATH")
 SHORT = ShortMemoryContext("/home/dev/.reflector/MEMORY.md", "/home/dev/shop/.reflector/MEMORY.md")
+MCP = McpContext(identity="acme", most_documents=200, most_characters=20_000)
 BARE = PromptContext(
     run_id="20261130T120000-0a1b2c3d",
     agent_id="",
@@ -72,6 +74,8 @@ def rendered() -> dict[str, str]:
         "model/opening-bare.md": words.opening(BY_COMMAND),
         "model/preface.md": words.preface(PREFACE),
         **_short_memory(words),
+        "model/mcp-instructions.md": words.mcp_instructions(MCP),
+        "model/mcp-tools.md": words.mcp_tools(MCP),
         "model/reflection.md": words.prompt("reflection", FULL),
         "model/reflection-bare.md": words.prompt("reflection", BARE),
         "model/dream.md": words.prompt("dream", TARGETED),

@@ -58,6 +58,7 @@ def test_every_field_of_a_context_is_used_and_nothing_else_is_asked_for() -> Non
             "PrefaceContext",
             "OpeningContext",
             "ShortMemoryContext",
+            "McpContext",
         )
     }
 
