@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+_encoded = json.JSONEncoder(ensure_ascii=False).encode
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\Z")
 
 
@@ -60,7 +61,8 @@ class Entry:
     @property
     def size(self) -> int:
         """Return the bytes of this entry when it is serialised as JSON in UTF-8."""
-        return len(json.dumps(self.as_json(), ensure_ascii=False).encode("utf-8", "replace"))
+        told = _encoded(self.as_json())
+        return len(told) if told.isascii() else len(told.encode("utf-8", "replace"))
 
     def as_json(self) -> dict[str, str | None]:
         """Return the entry as a JSON object without its empty fields."""

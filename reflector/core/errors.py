@@ -169,6 +169,12 @@ class NotFoundError(ReflectorError):
     code = "not_found"
 
 
+class InstallError(ReflectorError):
+    """A file of a harness that we do not touch as it is; nothing was changed."""
+
+    code = "install_refused"
+
+
 class RunFailedError(ReflectorError):
     """A run ended without its work being kept."""
 

@@ -29,7 +29,9 @@ def promote(
     Whichever is in `launch` is active from this transaction on, and the caller launches it. While
     parked or held, every automatic one is dropped. Nothing is launched beside an active run.
     """
-    order = sorted(pending, key=lambda each: (-each.request.priority, each.at))
+    order = sorted(
+        pending, key=lambda each: (-each.request.priority, each.at, each.request.pipeline)
+    )
     launch: Asked | None = None
     dropped: list[Dropped] = []
     kept: list[Asked] = []

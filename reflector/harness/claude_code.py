@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from reflector.core.entry import Kind
@@ -14,6 +15,7 @@ from reflector.harness.events import (
     Event,
     Fold,
     Json,
+    Lookback,
     Place,
     Said,
 )
@@ -27,6 +29,7 @@ _INLINE = "sidechain"
 _NOT_THE_USER = (
     "<command-name>",
     "<command-message>",
+    "<command-args>",
     "<local-command-stdout>",
     "<local-command-stderr>",
     "<local-command-caveat>",
@@ -48,6 +51,13 @@ _NOT_THE_USER = (
     "Operation stopped by hook",
     "This session is being continued from a previous conversation",
 )
+
+_REJECTED = re.compile(
+    r"The user doesn[\u2019']t want to proceed with this tool use\b.*?\bthe user said:\s*(.*)",
+    re.DOTALL | re.IGNORECASE,
+)
+_ADVICE = "\n\nNote: The user's next message may"
+"""What the program puts behind the words of a user who rejected a call."""
 
 _SESSION_TYPES = frozenset(
     {
@@ -104,10 +114,18 @@ class _Session:
         self._cwd: dict[Place, str] = {}
         self._headless: set[Place] = set()
         self._inline: set[Place] = set()
+        self._elsewhere: set[tuple[Place, str]] = set()
         self._title = max((_title(row) for row in ahead), default=(0, ""))[0]
+        # Where there are attachments they hold what was typed while the agent worked.
+        attaches = any(row.get("type") == "attachment" for row in ahead)
+        self._queue = None if attaches else _Queue()
+        self._first = ahead[0] if ahead else {}
+        self._whole: bool | None = None
 
     def events(self, row: Json) -> Iterator[Event]:
-        """Yield the events of one row. Only user, assistant, boundary and title rows count."""
+        """Yield the events of one row. Only what was said, boundary and title rows count."""
+        if self._whole is None:
+            self._whole = row == self._first
         match row.get("type"):
             case "user" | "assistant":
                 yield from self._message(row)
@@ -118,6 +136,10 @@ class _Session:
                 yield Compacted(place, text_at(row, "uuid") or None, moment(row.get("timestamp")))
             case "progress":
                 yield from self._progress(row)
+            case "attachment":
+                yield from self._attached(row)
+            case "queue-operation" if self._queue:
+                yield from self._queue_moved(self._queue, row)
             case "summary" | "ai-title" | "custom-title":
                 yield from self._titled(row)
             case _:
@@ -126,7 +148,8 @@ class _Session:
     def _place(self, row: Json) -> Place:
         session = text_at(row, "sessionId") or self._session
         agent = text_at(row, "agentId")
-        if self._file_agent:
+        copied = row.get("isSidechain") is False and not agent  # from the main agent's history
+        if self._file_agent and not copied:
             return Place(session, agent or self._file_agent)
         if not row.get("isSidechain"):
             return Place(session)
@@ -138,14 +161,59 @@ class _Session:
         place = self._place(row)
         yield from self._about(place, row)
         if row["type"] == "assistant":
-            yield from _assistant(place, row)
+            for event in _assistant(place, row):
+                if isinstance(event, Called) and event.tool.startswith("mcp__"):
+                    self._elsewhere.add((place, event.call))
+                yield event
             return
         content = object_at(row, "message").get("content")
         yield from _answers(place, objects(content), row)
+        yield from self._rejections(place, objects(content), row)
         if text := _typed(row, content):
+            if self._queue and not place.agent:
+                self._queue.typed(text)
             yield from self._inline_agents_end(place)
-            record = text_at(row, "uuid") or None
-            yield Said(place, Kind.USER, text, record, at=moment(row.get("timestamp")))
+            record, at = text_at(row, "uuid") or None, moment(row.get("timestamp"))
+            # Inline subagents may run side by side under one name: none ends the calls of others.
+            inline = place.agent == _INLINE
+            yield Said(place, Kind.USER, text, record, at=at, aside=inline)
+
+    def _rejections(self, place: Place, blocks: Sequence[Json], row: Json) -> Iterator[Event]:
+        """Yield what the user said when he rejected a call: it comes as the result of the call.
+
+        He said it to the main agent, whoever made the call: nobody learns from subagents. The
+        result of an MCP tool is taken for no user's words: its server wrote it.
+        """
+        main = Place(place.session)
+        for index, block in enumerate(blocks, 1):
+            found = _REJECTED.match(text_of(block.get("content"))) if _is_error(block) else None
+            if found and (place, text_at(block, "tool_use_id")) not in self._elsewhere:
+                words = found[1].partition(_ADVICE)[0].strip()
+                record, at = text_at(row, "uuid") or None, moment(row.get("timestamp"))
+                if words:
+                    yield Said(main, Kind.USER, words, record, index, at=at, aside=True)
+
+    def _attached(self, row: Json) -> Iterator[Event]:
+        """Yield what was typed while the agent worked, the only attachment that a user said."""
+        queued = object_at(row, "attachment")
+        if (
+            queued.get("type") != "queued_command"
+            or queued.get("commandMode", "prompt") != "prompt"
+        ):
+            return
+        place = self._place(row)
+        if text := _typed(queued, queued.get("prompt")):
+            yield from self._about(place, row)
+            record, at = text_at(row, "uuid") or None, moment(row.get("timestamp"))
+            yield Said(place, Kind.USER, text, record, at=at, aside=True)
+
+    def _queue_moved(self, queue: _Queue, row: Json) -> Iterator[Event]:
+        """Yield what was typed while the agent worked, where no row but these tells of it."""
+        place = Place(text_at(row, "sessionId") or self._session)
+        if row.get("operation") == "remove" and "content" not in row and not self._whole:
+            yield Lookback(place)  # what is removed was put in by a row that may lie behind us
+        elif text := queue.moved(row):
+            yield Said(place, Kind.USER, text, at=moment(row.get("timestamp")), aside=True)
 
     def _about(self, place: Place, row: Json) -> Iterator[Event]:
         cwd = text_at(row, "cwd")
@@ -187,6 +255,41 @@ class _Session:
             self._inline.clear()
 
 
+class _Queue:
+    """What the user typed while the agent worked, until the agent takes it.
+
+    `dequeue` makes a row of its own of it; `remove` hands it over in the middle of a turn, and
+    before there were attachments nothing else told so; `popAll` takes all back to be edited.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[str] = []
+        self._taken = ""
+
+    def moved(self, row: Json) -> str:
+        """Follow one operation; return the words that were handed over by it."""
+        words = _typed(row, row.get("content"))
+        match row.get("operation"):
+            case "enqueue":
+                self._waiting.append(words)
+            case "popAll":
+                self._waiting.clear()
+            case "dequeue" | "remove" as operation:
+                if self._waiting:
+                    known = words in self._waiting
+                    self._taken = self._waiting.pop(self._waiting.index(words) if known else 0)
+                    words = words or self._taken
+                return words if operation == "remove" else ""
+            case _:
+                pass
+        return ""
+
+    def typed(self, text: str) -> None:
+        """Forget what waits when something else was typed: a program that was killed left it."""
+        if text != self._taken:
+            self._waiting.clear()
+
+
 def _title(row: Json) -> tuple[int, str]:
     strength, name = _TITLES.get(str(row.get("type")), (0, "type"))
     return (strength, text_at(row, name).strip()) if strength else (0, "")
@@ -207,6 +310,10 @@ def _typed(row: Json, content: object) -> str:
 
 def _is_result(block: object) -> bool:
     return isinstance(block, dict) and str(block.get("type")).endswith("tool_result")
+
+
+def _is_error(block: Json) -> bool:
+    return _is_result(block) and bool(block.get("is_error"))
 
 
 def _answers(place: Place, blocks: Sequence[Json], row: Json) -> Iterator[Event]:

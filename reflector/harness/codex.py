@@ -1,4 +1,4 @@
-"""Codex rollouts of 2025 and 2026: decoded rows in, events out."""
+"""Codex rollouts, all layouts since the first of 2025: decoded rows in, events out."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Codex:
 
     def recognises(self, ahead: Sequence[Json]) -> bool:
         """Tell by content whether these are the first rows of a Codex rollout."""
-        return any(
+        return bool(_bare(ahead)) or any(
             str(row.get("type")) in _ENVELOPES
             and isinstance(row.get("payload"), dict)
             and "timestamp" in row
@@ -82,39 +82,53 @@ class Codex:
         return _Rollout(ahead, stem).events
 
 
+def _bare(ahead: Sequence[Json]) -> Json:
+    """Return the first row of a rollout from before September 2025, whose items stand alone."""
+    first = ahead[0] if ahead else {}
+    return (
+        first if {"id", "timestamp", "instructions"} <= set(first) and "type" not in first else {}
+    )
+
+
 class _Rollout:
     """What must be remembered between the rows of one file."""
 
     def __init__(self, ahead: Sequence[Json], stem: str) -> None:
         metas = (object_at(row, "payload") for row in ahead if row.get("type") == "session_meta")
         # Resumed and forked files repeat the line, also for the session they came from.
-        self._meta = next(metas, {})
+        self._meta = next(metas, {}) or _bare(ahead)
         self._place = _place(self._meta, stem)
         self._cwd = ""
         self._answer = ""
         self._introduced = False
 
     def events(self, row: Json) -> Iterator[Event]:
-        """Yield the events of one row. What was said counts from `response_item` rows alone."""
+        """Yield the events of one row. What was said counts from items alone, never from news."""
         if not self._introduced:
             self._introduced = True
             yield from self._introduction(row)
         payload = object_at(row, "payload")
         match row.get("type"):
             case "response_item":
-                for event in self._item(payload, moment(row.get("timestamp"))):
-                    self._note_answer(event)
-                    yield event
+                yield from self._noted(payload, row)
             case "compacted":
                 yield from self._compaction(payload, moment(row.get("timestamp")))
             case "turn_context":
                 yield from self._moved(text_at(payload, "cwd"))
             case "session_meta" if payload == self._meta:
                 yield from self._moved(text_at(payload, "cwd"))
-            case "event_msg" if payload.get("type") == "thread_name_updated":
-                yield Described(self._place, title=text_at(payload, "thread_name"))
+            case "event_msg":
+                yield from self._news(payload, moment(row.get("timestamp")))
+            case str() if "payload" not in row:
+                yield from self._noted(row, row)
             case _:
                 return
+
+    def _news(self, payload: Json, at: str) -> Iterator[Event]:
+        if payload.get("type") == "thread_name_updated":
+            yield Described(self._place, title=text_at(payload, "thread_name"))
+        elif payload.get("type") == "error" and (text := text_at(payload, "message")):
+            yield Said(self._place, Kind.ERROR, text, at=at)
 
     def _introduction(self, row: Json) -> Iterator[Event]:
         # Where reading resumes the session may have moved on from the folder it began in.
@@ -130,9 +144,12 @@ class _Rollout:
             self._cwd = cwd
             yield Described(self._place, cwd=cwd)
 
-    def _note_answer(self, event: Event) -> None:
-        if isinstance(event, Said) and event.kind is not Kind.REASONING:
-            self._answer = event.text.strip() if event.kind is Kind.ASSISTANT else ""
+    def _noted(self, item: Json, row: Json) -> Iterator[Event]:
+        """Yield the events of an item; the newest answer may turn out to be a summary."""
+        for event in self._item(item, moment(row.get("timestamp"))):
+            if isinstance(event, Said) and event.kind is not Kind.REASONING:
+                self._answer = event.text.strip() if event.kind is Kind.ASSISTANT else ""
+            yield event
 
     def _compaction(self, payload: Json, at: str) -> Iterator[Event]:
         """Retract the summary if the model wrote it as an answer.

@@ -36,7 +36,8 @@ class Said:
 
     `record` is the harness's own id of the row, None where it has none. `message` groups the
     blocks of one message; "" lets the reader make one from the row. `tentative` marks an answer
-    that a later row may still retract: the reader keeps its row within reach.
+    that a later row may still retract: the reader keeps its row within reach. `aside` marks what
+    the user said while calls are running: they may still be answered.
     """
 
     place: Place
@@ -47,6 +48,7 @@ class Said:
     message: str = ""
     at: str = ""
     tentative: bool = False
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +92,52 @@ class Retracted:
 
 
 @dataclass(frozen=True, slots=True)
+class Removed:
+    """A message, named by its `message` or its record, was taken back: it is hidden."""
+
+    place: Place
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """The session is over: open tool calls will get no result."""
 
     place: Place
 
 
-Event = Described | Said | Called | Answered | Compacted | Retracted | Ended
+@dataclass(frozen=True, slots=True)
+class Growing:
+    """What a record says so far: its harness rewrites it whole, under the same id, as it grows.
+
+    The reader keeps the newest state of it until another event of its place comes, or its source
+    is settled.
+    """
+
+    place: Place
+    record: str
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lookback:
+    """This row speaks of rows before the one where reading resumed: it must begin at the start."""
+
+    place: Place
+
+
+Event = (
+    Described
+    | Said
+    | Called
+    | Answered
+    | Compacted
+    | Retracted
+    | Removed
+    | Ended
+    | Growing
+    | Lookback
+)
 
 Fold = Callable[[Json], Iterable[Event]]
 """Turns the rows of one file, in order, into events. May keep state between rows of that file."""

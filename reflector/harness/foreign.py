@@ -9,18 +9,10 @@ from reflector.harness.events import Json
 from reflector.harness.fields import object_at, text_at
 
 _ROWS: tuple[tuple[str, Callable[[Json], bool]], ...] = (
-    ("a SWE-agent trajectory", lambda row: "trajectory" in row and "history" in row),
-    ("a Gemini CLI session", lambda row: "projectHash" in row and "sessionId" in row),
-    ("an OpenCode export", lambda row: "messages" in row and "projectID" in object_at(row, "info")),
+    ("one event of OpenHands", lambda row: "source" in row and "Event" in text_at(row, "kind")),
+    ("the prompt log of Gemini CLI", lambda row: {"sessionId", "messageId"} <= set(row)),
     ("OpenCode plugin events", lambda row: set(row) == {"n", "o"}),
     ("output of opencode run", lambda row: "sessionID" in row and "part" in row),
-    ("an oh-my-pi session", lambda row: row.get("type") == "title" and "sessionId" not in row),
-    ("a pi session", lambda row: row.get("type") == "session" and "id" in row),
-    (
-        "OpenHands events",
-        lambda row: "source" in row and text_at(row, "kind").endswith(("Event", "Condensation")),
-    ),
-    ("OpenHands events of version 0", lambda row: {"id", "source"} <= set(row) and "cause" in row),
     ("a Qwen Code session", lambda row: "parts" in object_at(row, "message")),
     (
         "output of codex exec --json",
@@ -33,26 +25,22 @@ _ROWS: tuple[tuple[str, Callable[[Json], bool]], ...] = (
     ),
     ("output of claude -p", lambda row: row.get("type") == "result" and "session_id" in row),
     ("the side file of a Claude Code subagent", lambda row: {"agentType", "toolUseId"} <= set(row)),
-    (
-        "a Codex rollout from before September 2025",
-        lambda row: {"id", "timestamp", "instructions"} <= set(row) and "type" not in row,
-    ),
 )
 
 _BYTES: tuple[tuple[str, re.Pattern[bytes]], ...] = (
-    ("a Gemini CLI session", re.compile(rb'"projectHash"\s*:')),
-    ("a SWE-agent trajectory", re.compile(rb'"trajectory"\s*:')),
-    ("an OpenCode export", re.compile(rb'"info"\s*:\s*\{\s*"id"\s*:\s*"ses_')),
     ("the side file of a Claude Code subagent", re.compile(rb'"agentType"\s*:')),
-    ("OpenHands events", re.compile(rb'"kind"\s*:\s*"\w+Event"')),
-    (
-        "OpenHands events of version 0",
-        re.compile(rb'\A\s*\[.*"source"\s*:.*"action"\s*:', re.DOTALL),
-    ),
+    ("one event of OpenHands", re.compile(rb'\A\s*\{.*"kind"\s*:\s*"\w+Event"', re.DOTALL)),
     ("a JSON array", re.compile(rb"\A\s*\[")),
     ("a single JSON object", re.compile(rb"\A\s*\{\s*\n")),
     ("plain text", re.compile(rb"\A\s*[^\s\[{]")),
 )
+
+HINTS = {
+    "one event of OpenHands": (
+        "Join the events of its conversation, `cat events/* > CONVERSATION.jsonl`, and read that."
+    ),
+}
+"""What to do about files that only have to be put in another form."""
 
 _HOOK_HARNESSES = (("/.claude/", "Claude Code"), ("/.codex/", "Codex"), ("/.gemini/", "Gemini CLI"))
 

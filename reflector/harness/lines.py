@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from reflector.harness.events import Json
 
 LONGEST = 64 * 1024 * 1024
 """Bytes of the longest line that is read; a longer one counts as bad."""
 
-_BLANK = " \t\r\n\ufeff"
+DEEPEST = 100
+"""Levels of the deepest object that is read; a deeper one counts as bad.
+
+Whoever walks through an object may need several calls for a level, on whatever stack it is on.
+"""
+
+_BLANK = re.compile("[ \t\r\n\ufeff]*")
 _decode_from = json.JSONDecoder().raw_decode
 
 
@@ -54,7 +61,7 @@ def read_rows(stream: BinaryIO, start: int) -> Iterator[Row | Bad]:
             value = json.loads(line.decode())
         except (ValueError, RecursionError):
             value = None
-        if isinstance(value, dict):
+        if isinstance(value, dict) and not _deep(value, line):
             yield Row(start, end, value, line)
         else:
             yield from _pieces(line, start, whole=True)
@@ -74,24 +81,39 @@ def _skip_line(stream: BinaryIO) -> int:
 def _pieces(line: bytes, start: int, *, whole: bool) -> Iterator[Row | Bad]:
     """Yield the objects of one difficult line: glued together, behind a byte order mark, torn."""
     text, readable = _decoded(line)
-    at = start
-    while rest := text.lstrip(_BLANK):
-        at += _width(text[: len(text) - len(rest)])
+    at, here = start, 0
+    while (begin := _blank_to(text, here)) < len(text):
+        at += _width(text[here:begin])
         try:
-            value, length = _decode_from(rest)
+            value, here = _decode_from(text, begin)
         except (ValueError, RecursionError):
             readable = False
             break
-        if not isinstance(value, dict):
+        raw = text[begin:here].encode()
+        if not isinstance(value, dict) or _deep(value, raw):
             readable = False
             break
-        raw = rest[:length].encode()
-        text = rest[length:]
-        last = whole and readable and not text.strip(_BLANK)
+        last = whole and readable and _blank_to(text, here) == len(text)
         yield Row(at, start + len(line) if last else at + len(raw), value, raw)
         at += len(raw)
     if whole and not readable:
         yield Bad(at, start + len(line))
+
+
+def too_deep(value: object) -> bool:
+    """Tell whether a decoded value is nested too deep to be read."""
+    level: list[Any] = [value] if isinstance(value, dict | list) else []
+    for _ in range(DEEPEST + 1):
+        holding = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [each for held in holding for each in held if isinstance(each, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _deep(value: object, raw: bytes) -> bool:
+    """Tell the same, of most objects by a look at their bytes."""
+    return raw.count(b"[") + raw.count(b"{") > DEEPEST and too_deep(value)
 
 
 def _decoded(line: bytes) -> tuple[str, bool]:
@@ -104,6 +126,11 @@ def _decoded(line: bytes) -> tuple[str, bool]:
         return line.decode(), True
     except UnicodeDecodeError as error:
         return line[: error.start].decode(), False
+
+
+def _blank_to(text: str, here: int) -> int:
+    blank = _BLANK.match(text, here)
+    return blank.end() if blank else here
 
 
 def _width(text: str) -> int:

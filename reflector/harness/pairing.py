@@ -23,7 +23,10 @@ from reflector.harness.events import (
     Described,
     Ended,
     Event,
+    Growing,
+    Lookback,
     Place,
+    Removed,
     Retracted,
     Said,
 )
@@ -69,7 +72,7 @@ class Boundary:
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """The newest assistant message of a conversation, `message_id`, was none."""
+    """The message `message_id` of a conversation was none, or was taken back."""
 
     key: ConversationKey
     message_id: str = ""
@@ -85,6 +88,12 @@ class _Open:
     at: int
     cwd: str
     entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    start: int
+    growing: Growing
 
 
 class RowNames:
@@ -120,7 +129,7 @@ class RowNames:
 
 @dataclass(slots=True)
 class Pairing:
-    """The state between rows: open calls, and answers that may still be retracted."""
+    """The state between rows: open calls, growing records, answers that may be retracted."""
 
     harness: str
     names: RowNames
@@ -128,6 +137,9 @@ class Pairing:
     _open: dict[str, _Open] = field(default_factory=dict)
     _waiting: dict[tuple[Place, str], deque[str]] = field(default_factory=dict)
     _tentative: dict[Place, tuple[str, int]] = field(default_factory=dict)
+    _held: dict[Place, _Held] = field(default_factory=dict)
+    _given: dict[str, int] = field(default_factory=dict)
+    _since: int | None = None
     _keys: dict[Place, tuple[ConversationKey, ConversationKey | None]] = field(default_factory=dict)
     _cwd: dict[Place, str] = field(default_factory=dict)
     _row: Row | None = None
@@ -141,6 +153,8 @@ class Pairing:
 
     def take(self, event: Event) -> Iterator[Record]:
         """Yield what the journal must know of an event of the present row."""
+        if self._held and not isinstance(event, Described | Growing | Removed | Lookback):
+            yield from self._release(event.place)
         match event:
             case Said():
                 yield from self._said(event)
@@ -153,14 +167,35 @@ class Pairing:
                 yield About(*self.keys(place), cwd, title, headless)
             case Compacted() | Retracted() | Ended():
                 yield from self._turned(event)
+            case Growing() | Removed() | Lookback():
+                yield from self._rewritten(event)
             case _:
                 assert_never(event)
+
+    def settle(self) -> Iterator[Record]:
+        """Yield what was held back because more might have followed: the turn has ended.
+
+        A subagent whose records do not grow may work on behind the end of the turn.
+        """
+        for place in list(self._held):
+            yield from self._release(place)
+            yield from self._no_answer_comes(place)
+        for call in list(self._open.values()):
+            if not call.place.agent:
+                yield self._close(call, None)
+
+    def close(self) -> Iterator[Record]:
+        """Yield whatever is still open, in every place: the source is over."""
+        yield from self.settle()
+        for call in list(self._open.values()):
+            yield self._close(call, None)
 
     def anchor(self, at: int) -> int:
         """Return where reading must resume when it stops at this byte."""
         first = (call.at for call in self._open.values())
         answers = (start for _, start in self._tentative.values())
-        return min(next(first, at), *answers, at)
+        growing = (held.start for held in self._held.values())
+        return min(next(first, at), *answers, *growing, at)
 
     def keys(self, place: Place) -> tuple[ConversationKey, ConversationKey | None]:
         """Return the conversation of a place, and its parent if it is a subagent's."""
@@ -170,6 +205,40 @@ class Pairing:
             own = ConversationKey(self.harness, main.session, safe_part(place.agent))
             known = self._keys[place] = (own, main) if place.agent else (main, None)
         return known
+
+    def _rewritten(self, event: Growing | Removed | Lookback) -> Iterator[Record]:
+        if isinstance(event, Removed):
+            yield self._removed(event.place, event.message)
+        if not isinstance(event, Growing):
+            return
+        held = self._held.get(event.place)
+        if held is not None and held.growing.record != event.record:
+            yield from self._release(event.place)
+            held = None
+        start = held.start if held else self._here.start
+        self._held[event.place] = _Held(start, event)
+
+    def _release(self, place: Place) -> Iterator[Record]:
+        held = self._held.pop(place, None)
+        if held is None:
+            return
+        growing = held.growing
+        now = hash(growing.events)
+        self.late += self._given.setdefault(growing.record, now) != now
+        # An open call must be found again where its record began, not in the row that freed it.
+        self._since = held.start
+        for event in growing.events:
+            yield from self.take(event)
+        self._since = None
+
+    def _removed(self, place: Place, message: str) -> Record:
+        held = self._held.get(place)
+        if held is not None and held.growing.record == message:
+            del self._held[place]
+        gone = safe_part(message)
+        for call in [call for call in self._open.values() if call.entry.message_id == gone]:
+            self._forget(call)
+        return Hidden(self.keys(place)[0], gone)
 
     def _turned(self, event: Compacted | Retracted | Ended) -> Iterator[Record]:
         place = event.place
@@ -183,19 +252,19 @@ class Pairing:
             yield Boundary(self.keys(place)[0], self._record(event.record))
 
     def _said(self, event: Said) -> Iterator[Record]:
-        if event.kind is Kind.USER:
+        if event.kind is Kind.USER and not event.aside:
             self._tentative.pop(event.place, None)
             yield from self._no_answer_comes(event.place)
         entry = self._entry(event, event.kind, text=event.text)
         if event.tentative:
-            self._tentative[event.place] = (entry.message_id, self._here.start)
+            self._tentative[event.place] = (entry.message_id, self._start)
         yield Appended(*self.keys(event.place), entry)
 
     def _called(self, event: Called) -> None:
         entry = self._entry(event, Kind.TOOL_CALL, tool=event.tool, arguments=event.arguments)
         if entry.id not in self._open:
             cwd = self._cwd.get(event.place, "")
-            self._open[entry.id] = _Open(event.place, event.call, self._here.start, cwd, entry)
+            self._open[entry.id] = _Open(event.place, event.call, self._start, cwd, entry)
             self._waiting.setdefault((event.place, event.call), deque()).append(entry.id)
 
     def _answered(self, event: Answered) -> Iterator[Record]:
@@ -210,11 +279,8 @@ class Pairing:
             yield self._close(call, None)
 
     def _close(self, call: _Open, result: str | None, until: str = "") -> Record:
-        waiting = self._waiting[call.place, call.call]
-        waiting.remove(call.entry.id)
-        if not waiting:
-            del self._waiting[call.place, call.call]
-        asked = self._open.pop(call.entry.id).entry
+        self._forget(call)
+        asked = call.entry
         entry = Entry(
             asked.id,
             asked.message_id,
@@ -225,6 +291,13 @@ class Pairing:
             at=asked.at,
         )
         return Appended(*self.keys(call.place), entry, until, call.cwd)
+
+    def _forget(self, call: _Open) -> None:
+        waiting = self._waiting[call.place, call.call]
+        waiting.remove(call.entry.id)
+        if not waiting:
+            del self._waiting[call.place, call.call]
+        del self._open[call.entry.id]
 
     def _entry(
         self,
@@ -255,6 +328,10 @@ class Pairing:
         if self._row is None:
             raise RuntimeError("an event came before its row")
         return self._row
+
+    @property
+    def _start(self) -> int:
+        return self._here.start if self._since is None else self._since
 
     @property
     def _named(self) -> tuple[str, int]:

@@ -120,6 +120,15 @@ class DecisionRulesContext:
 
 
 @dataclass(frozen=True, slots=True)
+class McpContext:
+    """What the words of the MCP server mention: whose memory it is, how much one answer holds."""
+
+    identity: str
+    most_documents: int
+    most_characters: int
+
+
+@dataclass(frozen=True, slots=True)
 class EnvelopeContext:
     """One message of a person, and what it refers to ("" = nothing)."""
 
@@ -160,6 +169,15 @@ class QueueContext:
     conversations: Sequence[Sequence[PromptDelta]]
     digest: Sequence[Named]
     unwanted: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolWords:
+    """What a model is told of a tool: its title, what it does, and each of its parameters."""
+
+    title: str
+    description: str
+    parameters: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +274,14 @@ class Words:
         """Render the decisions that are to be consolidated, and the files they go into."""
         return self._render("model/decisions-queue.md", _values(context))
 
+    def mcp_instructions(self, context: McpContext) -> str:
+        """Render what an MCP client tells its model about the server."""
+        return self._render("model/mcp-instructions.md", _values(context))
+
+    def mcp_tools(self, context: McpContext) -> str:
+        """Render what is said of each tool; `tool_words` takes it apart."""
+        return self._render("model/mcp-tools.md", _values(context))
+
     def _render(self, template: str, values: Mapping[str, object]) -> str:
         try:
             return self._jinja.get_template(template).render(values)
@@ -277,6 +303,17 @@ def parse_persona(source: str) -> Persona:
     about = yaml.safe_load(header.group(1))
     text = source[header.end() :].lstrip("\n")
     return Persona(about["name"], about["description"], MappingProxyType(_sections(text)), text)
+
+
+def tool_words(text: str) -> dict[str, ToolWords]:
+    """Take apart what is said of tools: a `##` heading each, a title, sentences, `- name: text`."""
+    found: dict[str, ToolWords] = {}
+    for name, section in _sections(text).items():
+        title, _, rest = section.partition("\n\n")
+        said, *listed = rest.split("\n- ")
+        parameters = dict(each.strip().split(": ", 1) for each in listed)
+        found[name] = ToolWords(title, said.strip(), MappingProxyType(parameters))
+    return found
 
 
 def quoted(text: str) -> str:
@@ -317,7 +354,8 @@ def _values(
     | ShortMemoryContext
     | DecisionRulesContext
     | EnvelopeContext
-    | QueueContext,
+    | QueueContext
+    | McpContext,
 ) -> dict[str, object]:
     # Not `asdict`: it would turn the conversations inside into dictionaries as well.
     return {field.name: getattr(context, field.name) for field in fields(context)}

@@ -32,7 +32,6 @@ class Adopted:
     commit: str | None = None
     paths: tuple[str, ...] = ()
     left: tuple[Finding, ...] = ()
-    hindrance: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +44,9 @@ class _Look:
 
 
 def adopt(context: Context) -> Adopted:
-    """Take in what a person edited and left alone since; what hinders that is only told of.
+    """Take in what a person edited and left alone since; nothing when something hinders that.
 
-    Called where work begins that rests on main: never by a hook, a prompt or a read.
+    What that is, `commit` says, and `status` what stays. Called where work begins that rests on main: never by a hook, a prompt or a read.
     """
     try:
         with memory_write(context) as git:
@@ -55,16 +54,16 @@ def adopt(context: Context) -> Adopted:
             if done.commit is not None:
                 block_cache.refresh(context)
             return done
-    except ReflectorError as error:
-        return Adopted(hindrance=error.message)
+    except ReflectorError:
+        return Adopted()
 
 
 def adopt_held(context: Context, git: Porcelain) -> Adopted:
     """Do the same for a caller who holds the memory-write lock."""
     try:
         return _once(context, git, reason="", quiet=_QUIET_SECONDS)
-    except ReflectorError as error:
-        return Adopted(hindrance=error.message)
+    except ReflectorError:
+        return Adopted()
 
 
 def commit(context: Context, reason: str = "") -> Adopted:

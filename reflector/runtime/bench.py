@@ -11,7 +11,7 @@ from structlog.typing import FilteringBoundLogger
 from reflector.core.errors import GitError, ReflectorError, RefMovedError
 from reflector.core.redact import redact
 from reflector.core.run import Outcome, Reason, Run, Settlement
-from reflector.runtime import block_cache, news, push
+from reflector.runtime import block_cache, news, notice_file, push
 from reflector.runtime import log as events
 from reflector.runtime.brought import brought
 from reflector.runtime.cleansing import cleanse, expunge_secrets, holds_secret
@@ -151,6 +151,7 @@ def settle(bench: Bench, run: Run, end: Settlement, place: Worktree | None) -> R
         snapshots=[each.as_json() for each in run.snapshots],
         merge_commit=end.merge_commit or "",
     )
+    notice_file.refresh(bench.context)
     if end.outcome is Outcome.MERGED:
         block_cache.refresh(bench.context)
         push.begin(bench.context)

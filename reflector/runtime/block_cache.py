@@ -47,7 +47,8 @@ def stamped(context: Context, start: Path | None) -> tuple[str, ...]:
     """Return the stamps of everything else that a block depends on.
 
     They are taken before anything is read: what changes meanwhile makes them false. The forms are
-    what `surface/hook.py` knows: `file <facts> <path>` and `same <device.inode> <path>`.
+    what `surface/hook.py` knows: `file <facts> <path>`, `same <device.inode> <path>`, and `here
+    <device.inode>` of the identity's folder: a home that was copied shows no file of the other.
     """
     paths = [one.path for one in short_memory.candidates(context, start)]
     paths += [
@@ -56,7 +57,7 @@ def stamped(context: Context, start: Path | None) -> tuple[str, ...]:
         str(context.agent.path / "config.toml"),
     ]
     root = project_root(str(start)) if start else None
-    lines = [_file(path) for path in paths]
+    lines = [f"here {_inode(str(context.agent.path))}", *(_file(path) for path in paths)]
     if root is not None:
         lines.append(_same(str(start)))
         lines += _marks(os.path.realpath(str(start)), root)
@@ -128,7 +129,11 @@ def _file(path: str) -> str:
 
 
 def _same(path: str) -> str:
-    return f"same {'.'.join(facts(path).split('.')[:2])} {path}"
+    return f"same {_inode(path)} {path}"
+
+
+def _inode(path: str) -> str:
+    return ".".join(facts(path).split(".")[:2])
 
 
 def _marks(folder: str, root: str) -> Iterator[str]:

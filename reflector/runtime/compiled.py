@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reflector.harness.limits import least
+from reflector.harness.limits import escaped_chars, least, wide
 from reflector.memory.compile import Block, BlockOptions
 from reflector.memory.compile import compile_block as compile_view
 from reflector.memory.shares import shares_of
@@ -20,6 +21,9 @@ from reflector.runtime.banks import bank_of
 from reflector.runtime.settings import Settings
 from reflector.runtime.view_cache import facts_of, viewed
 from reflector.runtime.wiring import Context, data_folder, resolve
+
+_LESS = 40
+"""Characters that a block gives up at least when its escaped form is too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,21 @@ def compile_block(context: Context, wanted: Wanted) -> tuple[str, Block]:
     shown = context.settings.flag("decisions.enabled")
     identity = context.agent.slug
     view = sorted_view(identity, found.commit[:12], found.facts, bank, decisions=shown)
-    return found.commit, compile_view(view, options)
+    return found.commit, _fitting(view, options)
+
+
+def _fitting(view: MemoryView, options: BlockOptions) -> Block:
+    """Compile a block; one that hooks may print keeps to their limit in the form of JSON as well."""
+    block = compile_view(view, options)
+    takes, most = least(), escaped_chars()
+    if options.budget_tokens > takes.tokens or options.max_chars > takes.chars:
+        return block
+    while (escaped := wide(json.dumps(block.text, ensure_ascii=False))) > most:
+        length = min(options.max_chars, len(block.text))
+        less = max((escaped - most) * len(block.text) // escaped, _LESS)
+        options = replace(options, max_chars=length - less)
+        block = compile_view(view, options)
+    return block
 
 
 def limits(settings: Settings, wanted: Wanted) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from reflector.core.errors import DocumentError, ReflectorError
 from reflector.memory.document import parse
 from reflector.memory.tree import is_document
+from reflector.runtime.harnesses import findings
 from reflector.runtime.sandbox_probe import outlook
 from reflector.runtime.status import status
 from reflector.runtime.wiring import Context
@@ -119,6 +120,11 @@ def _problems(context: Context) -> Iterator[Check]:
         yield Check(each.code, ok=False, message=each.message, hint=each.hint)
 
 
+def _harnesses(context: Context) -> Iterator[Check]:
+    for each in findings(context):
+        yield Check(each.name, each.ok, each.message, each.hint)
+
+
 def _sandbox(context: Context) -> Iterator[Check]:
     found = outlook(context, afresh=True)
     if not found.refused:  # that it is refused is said among the problems
@@ -138,6 +144,7 @@ _CHECKS: dict[str, Callable[[Context], Iterator[Check]]] = {
     "disk": _disk,
     "memory": _memory,
     "state": _state,
+    "harnesses": _harnesses,
     "sandbox": _sandbox,
     "problems": _problems,
     "limits": _limits,

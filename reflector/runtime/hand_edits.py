@@ -71,7 +71,7 @@ def judge_edits(
             break
         # An error that names none of them is about all of them.
         good = {path: edit for path, edit in good.items() if path not in bad} if bad else {}
-    return good, sorted(set(left), key=lambda each: (each.path, each.line))
+    return good, sorted(set(left), key=lambda each: (each.path, each.line, each.code, each.message))
 
 
 def with_edits(before: Tree, edits: Mapping[str, Edited]) -> Tree:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import os
-import stat
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from reflector.core.ambient import instant, stamp
 from reflector.core.capture import capture
@@ -23,16 +24,24 @@ from reflector.runtime.consent import Consent, No
 from reflector.runtime.decisions.hearing import Hearing
 from reflector.runtime.gate import Gate
 from reflector.runtime.recording import consent
+from reflector.runtime.transcripts import open_file, recognised, source_name
 from reflector.runtime.watch import Watch
 from reflector.runtime.wiring import Context
-from reflector.store import sources
+from reflector.store import imports, sources
 from reflector.store.journal import Appender, add_redactions, conversation
-from reflector.store.state import State
+from reflector.store.state import Connection, State
+
+_HEXADECIMAL = re.compile(r"h?[0-9a-f.-]+")
+"""What hashes and most ids of harnesses look like, and no secret that stands alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What reading one file did. `entries` and `steps` count what was new."""
+    """What reading one file did. `entries` and `steps` count what was new.
+
+    `conversations` counts it for each conversation that was added to; `passed_by` are those of
+    them that wait for no run.
+    """
 
     path: str
     format: str
@@ -43,6 +52,8 @@ class Ingested:
     bad_lines: int
     degraded: bool = False
     left_out: Mapping[str, int] = field(default_factory=dict)
+    conversations: Mapping[str, int] = field(default_factory=dict)
+    passed_by: frozenset[str] = frozenset()
 
     def as_json(self) -> dict[str, object]:
         """Return the public form."""
@@ -58,47 +69,82 @@ class Ingested:
         }
 
 
-def ingest(context: Context, path: Path, watch: Watch) -> Ingested:
+def ingest(
+    context: Context,
+    path: Path,
+    watch: Watch,
+    *,
+    settled: bool = False,
+    passing_by: bool = False,
+) -> Ingested:
     """Journal the new part of one transcript.
 
-    Raises TranscriptError when it cannot be read; what was known of it stays as it was, and the
-    source is marked degraded. Raises PausedError while a person paused recording.
+    `settled` takes what would be held back at its end because more may follow. `passing_by` leaves
+    no backlog: the cursor of a conversation that had none is set behind what was added. Raises
+    TranscriptError when it cannot be read; what was known of it stays as it was, and the source is
+    marked degraded. Raises PausedError while a person paused recording.
+    """
+    with context.state(durability="NORMAL") as state:
+        return ingest_into(context, state, path, watch, settled=settled, passing_by=passing_by)
+
+
+def ingest_into(
+    context: Context,
+    state: State,
+    path: Path,
+    watch: Watch,
+    *,
+    settled: bool = False,
+    passing_by: bool = False,
+) -> Ingested:
+    """Do what `ingest` does through a database that the caller has opened."""
+    given = consent(context)
+    _refuse_while_paused(context, given, str(path))
+    name = source_name(path)
+    with _degrading(state, name), open_file(path) as stream:
+        written = stamp(datetime.fromtimestamp(os.fstat(stream.fileno()).st_mtime, UTC))
+        file = _File(path, name, stream, recognised(stream, path), written, settled)
+        file = replace(file, passing_by=passing_by)
+        return _read(context, state, file, given, watch)
+
+
+def ingest_stream(
+    context: Context,
+    stream: BinaryIO,
+    *,
+    name: str,
+    stem: str,
+    watch: Watch,
+    settled: bool = False,
+) -> Ingested:
+    """Journal what is new in a stream that is no file, such as `opencode:SESSION`.
+
+    All rules of a file hold. The stream must be able to seek and stays the caller's to close;
+    `stem` names a conversation whose rows do not. Reading goes on behind what was read under this
+    `name` before, so what was given then must begin what is given now; a stream that is shorter,
+    or that begins differently, is read from its start. Raises as `ingest` does.
     """
     given = consent(context)
-    _refuse_while_paused(context, given, path)
-    with context.state(durability="NORMAL") as state:
-        name = _readable(_real(path))
-        try:
-            with _open(path) as stream:
-                source = _source(stream, path)
-                return _read(context, state, _File(path, name, stream, source), given, watch)
-        except TranscriptError as error:
-            with state.transaction() as connection:
-                sources.degrade(connection, name, error.code)
-            raise
+    _refuse_while_paused(context, given, name)
+    kept = clean(name)
+    with context.state(durability="NORMAL") as state, _degrading(state, kept):
+        source = reading.open_source(stream, clean(stem))
+        now = context.ambient.now()
+        file = _File(Path(kept), kept, stream, source, now, settled, is_file=False)
+        return _read(context, state, file, given, watch)
 
 
-def _source(stream: BinaryIO, path: Path) -> reading.Source:
-    stem = clean(path.stem)  # it names a conversation whose rows do not
+@contextmanager
+def _degrading(state: State, name: str) -> Iterator[None]:
     try:
-        return reading.open_source(stream, stem)
+        yield
     except TranscriptError as error:
-        if not error.message.startswith(stem):
-            raise
-        # The reader knows only the stem; two folders may hold files of that name.
-        whole = error.message.replace(stem, str(path), 1)
-        facts = {**error.facts, "path": str(path)}
-        raise type(error)(whole, hint=error.hint, **facts) from error
+        with state.transaction() as connection:
+            sources.degrade(connection, name, error.code)
+        raise
 
 
-def _real(path: Path) -> Path:
-    try:
-        return Path(os.path.realpath(path))
-    except OSError as error:  # a relative path below a working directory that was deleted
-        raise _unreadable(path, error) from error
-
-
-def _refuse_while_paused(context: Context, given: Consent, path: Path) -> None:
+def _refuse_while_paused(context: Context, given: Consent, path: str) -> None:
     held = pauses.holding(given.pauses, context.ambient.now())
     if held is None:
         return
@@ -106,7 +152,7 @@ def _refuse_while_paused(context: Context, given: Consent, path: Path) -> None:
     raise PausedError(
         f"Recording is paused{f' until {end}' if end else ''}, so {path} was not read.",
         hint="`reflector resume` goes on recording; what is said while paused stays out.",
-        path=str(path),
+        path=path,
         paused_since=held.since,
         paused_until=held.until or None,
     )
@@ -114,93 +160,54 @@ def _refuse_while_paused(context: Context, given: Consent, path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """An open transcript: as it was named, and under the name that the journal keeps."""
+    """An open transcript: as it was named, and under the name that the journal keeps.
+
+    Rows without any time were said by `written` at the latest; `settled` and
+    `passing_by` are as `ingest` has them.
+    """
 
     path: Path
     name: str
     stream: BinaryIO
     source: reading.Source
-
-
-def _readable(path: Path) -> str:
-    # Two files whose names differ in a secret alone are one: each is read from its start again.
-    return clean(os.fsencode(path).decode("utf-8", "backslashreplace"))
-
-
-def _open(path: Path) -> BinaryIO:
-    try:
-        # Non-blocking, so that a FIFO without a writer is refused instead of waited for.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    except OSError as error:
-        raise _unreadable(path, error) from error
-    mode = os.fstat(descriptor).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(descriptor)
-        kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
-        raise TranscriptError(
-            f"{path} is {kind}.", hint="Name transcript files one by one.", path=str(path)
-        )
-    return io.BufferedReader(_Transcript(descriptor, path), 1 << 20)
-
-
-def _unreadable(path: Path, error: OSError) -> TranscriptError:
-    return TranscriptError(
-        f"{path} cannot be read: {error.strerror}.",
-        hint="Name an existing transcript file that you may read.",
-        path=str(path),
-    )
-
-
-class _Transcript(io.FileIO):
-    """An open transcript whose disk may fail at any byte."""
-
-    def __init__(self, descriptor: int, path: Path) -> None:
-        super().__init__(descriptor)
-        self._path = path
-
-    def readinto(self, buffer: Any) -> int | None:
-        try:
-            return super().readinto(buffer)
-        except OSError as error:
-            raise _unreadable(self._path, error) from error
+    written: str
+    settled: bool
+    is_file: bool = True
+    passing_by: bool = False
 
 
 def _read(context: Context, state: State, file: _File, given: Consent, watch: Watch) -> Ingested:
-    known = sources.find(state.connection, file.name, file.stream)
+    progress = _Progress(state, file)
+    known = progress.known
     gate = _gate(context, state, file, given, first=known is sources.START)
-    if known is sources.START:
-        with state.transaction() as connection:
-            sources.forget_rows(connection, file.name)
-    mark = sources.fingerprint(file.stream)
     start = reading.Position(known.resume_at, known.read_to, known.rows)
     tally = _Tally(bad_lines=known.bad_lines)
-    hearing = Hearing(wanted=context.settings.flag("decisions.enabled"))
+    wanted = context.settings.flag("decisions.enabled") and not file.passing_by
+    hearing = Hearing(wanted=wanted)
     names = _Names()
     key = str(names.of(file.source.file_key))
     before = _steps(state, key)
-    unsaved = reading.Position()
-    for batch in file.source.batches(start):
-        unsaved = unsaved.moved(batch.position)
+    for batch in file.source.batches(start, settled=file.settled):
+        progress.moved(batch.position)
         # Asked again after reading: what was said since somebody paused is in no batch before.
         gate.pauses(pauses.read(context.home))
-        records = [names.cleaned(record) for record in batch.records]
+        records = names.cleaned(batch.records)
         with state.transaction() as connection:
             appender = Appender(connection, context.ambient.now())
             gate.begin(state, records, context.ambient.now())
+            idle = _idle(connection, records, tally) if file.passing_by else {}
             for record in records:
                 _store(appender, record, tally, gate)
                 hearing.heard(connection, record, tally.take_new(), context.ambient.now())
             tally.bad_lines += batch.bad_lines
             tally.skipped += batch.skipped
             if gate.end(appender):
-                reached = _reached(unsaved, tally)
-                now = context.ambient.now()
-                sources.save(connection, file.name, mark, file.source.harness, key, reached, now)
-                unsaved = reading.Position()
+                progress.save(connection, key, tally.bad_lines, context.ambient.now())
             for rule, count in tally.take_redactions().items():
                 add_redactions(connection, rule, count)
             notices.add_replaced(connection, tally.take_typed())
-        watch.reading(file.path, batch.position.read_to, mark.size)
+            imports.pass_by(connection, tally.passed(idle), context.ambient.now())
+        watch.reading(file.path, batch.position.read_to, progress.mark.size)
         if watch.stop():
             break
     return Ingested(
@@ -212,21 +219,57 @@ def _read(context: Context, state: State, file: _File, given: Consent, watch: Wa
         skipped=tally.skipped,
         bad_lines=tally.bad_lines,
         left_out=tally.left_out,
+        conversations={str(key): count for key, count in tally.added.items()},
+        passed_by=frozenset(tally.passed_by),
     )
 
 
+def _idle(
+    connection: Connection, records: Sequence[reading.Record], tally: _Tally
+) -> dict[str, int]:
+    """Return the conversations that have no backlog of their own, with what they were given."""
+    keys = {str(key): key for key in {record.key for record in records}}
+    idle = imports.caught_up(connection, sorted(keys))
+    return {name: tally.added.get(keys[name], 0) for name in idle}
+
+
 def _gate(context: Context, state: State, file: _File, given: Consent, *, first: bool) -> Gate:
-    written = datetime.fromtimestamp(os.fstat(file.stream.fileno()).st_mtime, UTC)
-    since = sources.read_at(state.connection, file.name) or stamp(written)
-    return Gate(given, context.home.path, (since, stamp(written)), first=first)
+    since = sources.read_at(state.connection, file.name) or file.written
+    return Gate(given, context.home.path, (since, file.written), first=first)
 
 
-def _reached(position: reading.Position, tally: _Tally) -> sources.Source:
-    return sources.Source(position.resume_at, position.read_to, tally.bad_lines, position.rows)
+class _Progress:
+    """How far one reading has come, and what of that is saved.
+
+    Of two readers of one file the slower saves nothing more: its position would lie before rows
+    that the other has counted, and those would come a second time under other names.
+    """
+
+    def __init__(self, state: State, file: _File) -> None:
+        self._file = file
+        self._stands = sources.standing(state.connection, file.name)  # before what is found
+        self.known = sources.find(state.connection, file.name, file.stream, is_file=file.is_file)
+        self.mark = sources.fingerprint(file.stream, is_file=file.is_file)
+        self._afresh = self.known is sources.START
+        self._unsaved = reading.Position()
+
+    def moved(self, position: reading.Position) -> None:
+        self._unsaved = self._unsaved.moved(position)
+
+    def save(self, connection: Connection, key: str, bad_lines: int, now: str) -> None:
+        name, harness, to = self._file.name, self._file.source.harness, self._unsaved
+        if sources.standing(connection, name) != self._stands:
+            return
+        if self._afresh:
+            sources.forget_rows(connection, name)
+        reached = sources.Source(to.resume_at, to.read_to, bad_lines, to.rows)
+        sources.save(connection, name, self.mark, harness, key, reached, now)
+        self._stands = sources.standing(connection, name)
+        self._afresh, self._unsaved = False, reading.Position()
 
 
 class _Names:
-    """Names of conversations without secrets: a harness may take them from anywhere."""
+    """Names without secrets, of conversations and records: a harness may take them from anywhere."""
 
     def __init__(self) -> None:
         self._known: dict[ConversationKey, ConversationKey] = {}
@@ -237,19 +280,49 @@ class _Names:
             self._known[key] = ConversationKey(key.harness, session, agent)
         return self._known[key]
 
-    def cleaned(self, record: reading.Record) -> reading.Record:
+    def cleaned(self, records: Sequence[reading.Record]) -> list[reading.Record]:
+        """Return the records of a batch as they may be kept."""
+        named = {part for record in records for name in _named(record) for part in name.split(":")}
+        doubtful = sorted(name for name in named if not _HEXADECIMAL.fullmatch(name))
+        together = "\n".join(doubtful)  # one look costs as much as a hundred short ones
+        found = () if clean(together) == together else doubtful
+        secret = frozenset(name for name in found if clean(name) != name)
+        return [self._cleaned(record, secret) for record in records]
+
+    def _cleaned(self, record: reading.Record, secret: frozenset[str]) -> reading.Record:
         key = self.of(record.key)
-        if key == record.key:
+        if key == record.key and not secret:
             return record
-        if isinstance(record, reading.Appended):
-            # Ids of rows without one of their own are made of the conversation's name.
-            found = record.entry
-            entry = replace(found, id=clean(found.id), message_id=clean(found.message_id))
-            parent = self.of(record.parent) if record.parent else None
-            return replace(record, key=key, parent=parent, entry=entry)
-        if isinstance(record, reading.Hidden):
-            return replace(record, key=key, message_id=clean(record.message_id))
-        return replace(record, key=key)
+        match record:
+            case reading.Appended(entry=found):
+                own, message = _renamed(found.id, secret), _renamed(found.message_id, secret)
+                parent = self.of(record.parent) if record.parent else None
+                entry = replace(found, id=own, message_id=message)
+                return replace(record, key=key, parent=parent, entry=entry)
+            case reading.Hidden(message_id=message):
+                return replace(record, key=key, message_id=_renamed(message, secret))
+            case reading.Boundary(record=name):
+                return replace(record, key=key, record=_renamed(name, secret))
+            case _:
+                return replace(record, key=key)
+
+
+def _named(record: reading.Record) -> Sequence[str]:
+    match record:
+        case reading.Appended(entry=entry):
+            return entry.id, entry.message_id
+        case reading.Hidden(message_id=name) | reading.Boundary(record=name):
+            return (name,)
+        case _:
+            return ()
+
+
+def _renamed(name: str, secret: frozenset[str]) -> str:
+    """Put a hash in the place of each part that is a secret: two names must stay two."""
+    return ":".join(
+        "h" + sha256(part.encode()).hexdigest()[:24] if part in secret else part
+        for part in name.split(":")
+    )
 
 
 class _Tally:
@@ -259,16 +332,14 @@ class _Tally:
         self.entries = self.skipped = 0
         self.bad_lines = bad_lines
         self.left_out: dict[str, int] = {}
+        self.added: dict[ConversationKey, int] = {}
+        self.passed_by: set[str] = set()
         self._redactions: dict[str, int] = {}
         self._typed: dict[str, int] = {}
-        self._new: Entry | None = None
-
-    def added(self, entry: Entry) -> None:
-        self.entries += 1
-        self._new = entry
+        self.new: Entry | None = None
 
     def take_new(self) -> Entry | None:
-        taken, self._new = self._new, None
+        taken, self.new = self.new, None
         return taken
 
     def refused(self, why: No) -> None:
@@ -279,6 +350,12 @@ class _Tally:
             self._redactions[rule] = self._redactions.get(rule, 0) + count
             if kind is Kind.USER:
                 self._typed[rule] = self._typed.get(rule, 0) + count
+
+    def passed(self, before: Mapping[str, int]) -> list[str]:
+        now = {str(key): count for key, count in self.added.items()}
+        grown = [key for key, count in before.items() if now.get(key, 0) > count]
+        self.passed_by.update(grown)
+        return grown
 
     def take_redactions(self) -> dict[str, int]:
         taken, self._redactions = self._redactions, {}
@@ -297,7 +374,9 @@ def _store(appender: Appender, record: reading.Record, tally: _Tally, gate: Gate
                 return
             captured, counts = capture(entry)
             if appender.append(appender.conversation(key, parent), captured):
-                tally.added(captured)
+                tally.entries += 1
+                tally.new = captured
+                tally.added[key] = tally.added.get(key, 0) + 1
                 tally.redacted(captured.kind, counts)
         case reading.About(title=title):
             gate.learn(replace(record, title=_line(title)))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import reflector
 from reflector.store.disk import Home, make_folder, write_atomic
 
+# The home is written into it: whoever starts it, from wherever, serves the home that it lies in.
+# `putenv` as well, because a command that is handed on starts from the environment of the process.
 _SCRIPT = """#!{python} -IS
+import posix
 import sys
+posix.environ[b"REFLECTOR_HOME"] = {home!r}
+posix.putenv(b"REFLECTOR_HOME", {home!r})
 sys.path.insert(0, {folder!r})
 try:
     from hook import main
@@ -24,8 +30,8 @@ def write(home: Home) -> Path:
     folder = Path(reflector.__file__).resolve().parent / "surface"
     make_folder(home.path / "bin")
     place = home.path / "bin" / "reflector"
-    content = _SCRIPT.format(python=sys.executable, folder=str(folder)).encode()
+    values = {"python": sys.executable, "folder": str(folder), "home": os.fsencode(home.path)}
+    content = _SCRIPT.format(**values).encode()
     if not place.exists() or place.read_bytes() != content:
-        write_atomic(place, content)
-        place.chmod(0o700)
+        write_atomic(place, content, 0o700)
     return place

@@ -13,6 +13,7 @@ from reflector.memory.overlay import overlaid
 from reflector.memory.path_rules import SEEDS
 from reflector.memory.rules import check_memory
 from reflector.memory.tree import Leaf, Tree, readable
+from reflector.runtime.documents import relative
 from reflector.runtime.hand_edits import read_edits
 from reflector.runtime.wiring import Context
 from reflector.vcs import porcelain
@@ -40,23 +41,23 @@ def lint(
         head = reads.tree(commit)
         if side == "staged":
             staged = laid_out(_staged(context, index), reads)
-            return check_memory(staged, _places(repo, paths, staged, head), head)
+            return check_memory(staged, _places(context, paths, staged, head), head)
         if side == "worktree":
-            return _files(repo, reads, head, paths)
-        return check_memory(head, _places(repo, paths, head))
+            return _files(context, reads, head, paths)
+        return check_memory(head, _places(context, paths, head))
 
 
-def _files(repo: Path, reads: Reads, head: Tree, paths: Sequence[str]) -> tuple[Finding, ...]:
+def _files(context: Context, reads: Reads, head: Tree, paths: Sequence[str]) -> tuple[Finding, ...]:
     status = reads.status()
     changed = {*status.staged, *status.unstaged, *status.untracked}.difference(SEEDS)
-    edits, left = read_edits(repo, changed)
+    edits, left = read_edits(context.agent.repo, changed)
     contents = {path: edit.content for path, edit in edits.items()}
     now = overlaid(head, contents, {path: edit.mode for path, edit in edits.items()})
-    places = _places(repo, paths, now, head)
+    places = _places(context, paths, now, head)
     # The comparison adds what points to files that are gone.
     found = {*check_memory(now, places), *check_memory(now, places, head)}
     found |= {one for one in left if not places or one.path in places}
-    return tuple(sorted(found, key=lambda one: (one.path, one.line, one.code)))
+    return tuple(sorted(found, key=lambda one: (one.path, one.line, one.code, one.message)))
 
 
 def _staged(context: Context, index: Path | None) -> list[Leaf]:
@@ -81,18 +82,14 @@ def _staged(context: Context, index: Path | None) -> list[Leaf]:
     return leaves
 
 
-def _places(repo: Path, paths: Sequence[str], *trees: Tree) -> list[str]:
+def _places(context: Context, paths: Sequence[str], *trees: Tree) -> list[str]:
     """Return the paths as the memory has them, none for all; `.md` may be left out."""
-    found = [_place(repo, path, trees) for path in paths]
+    found = [_place(context, path, trees) for path in paths]
     return [] if "." in found else found
 
 
-def _place(repo: Path, typed: str, trees: Sequence[Tree]) -> str:
-    path, root = Path(typed), repo.resolve()
-    if path.is_absolute():
-        path = path.parent.resolve() / path.name  # a document that is a link is what it is
-        path = path.relative_to(root) if path.is_relative_to(root) else path
-    plain = path.as_posix().strip("/") or "."
+def _place(context: Context, typed: str, trees: Sequence[Tree]) -> str:
+    plain = Path(relative(context, typed)).as_posix()
     if plain == ".":
         return plain
     for place in (plain, f"{plain}.md"):

@@ -16,7 +16,7 @@ from reflector.core.failure import kind_of
 from reflector.core.machine import SLOT
 from reflector.core.run import Outcome, Run, consumes
 from reflector.core.schedule import Engine, Settled
-from reflector.runtime import log
+from reflector.runtime import log, notice_file
 from reflector.runtime.adoption import adopt
 from reflector.runtime.bench import Bench
 from reflector.runtime.front import taken
@@ -230,7 +230,8 @@ def told_to_stop() -> Iterator[Callable[[], bool]]:
 
 
 def upkeep(found: Context) -> None:
-    """Do what is due every hour: the sweep, and the ageing out of journal text."""
+    """Say anew what a session begins with, and do what is due every hour: sweep, age out text."""
+    notice_file.refresh(found)
     _sweep(found, HOURLY)
     with found.state() as state, state.transaction() as connection:
         now = found.ambient.clock.now()

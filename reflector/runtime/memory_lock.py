@@ -15,12 +15,9 @@ from reflector.store.locks import held
 from reflector.vcs import index_lock, merge
 from reflector.vcs.merge import Adopt, Change, Integrated, Integration, Refused, Undo, Write
 from reflector.vcs.porcelain import Porcelain
+from reflector.vcs.port import ADOPTED, WRITTEN
 from reflector.vcs.reads import Reads
 from reflector.vcs.scrub import Scrubbed
-
-_WRITTEN = "Reflector-Write"
-_ADOPTED = "Reflector-Adopt"
-"""The trailers that name a change which no run made; the id is made like a run's."""
 
 _SIGNED = re.compile(rb"reflector (\S+) (\S+)\n")
 _TRIES = 5
@@ -46,7 +43,7 @@ def land(
 ) -> Integrated | Refused:
     """Commit a change that no run made. Raises RefMovedError when main has left its base."""
     ambient = context.ambient
-    run_id, name = ambient.run_id(), _ADOPTED if isinstance(change, Adopt) else _WRITTEN
+    run_id, name = ambient.run_id(), ADOPTED if isinstance(change, Adopt) else WRITTEN
     message = "\n".join((subject, "", f"{name}: {run_id}", *trailers, ""))
     return merge.integrate(
         git,
@@ -96,7 +93,7 @@ def _mend(context: Context, git: Porcelain) -> None:
 def _change(message: str, run_id: str) -> Change | None:
     """Tell from a commit's trailers how its files come to their places; None if it is not ours."""
     lines = message.splitlines()
-    if f"{_ADOPTED}: {run_id}" in lines:
+    if f"{ADOPTED}: {run_id}" in lines:
         return Adopt("", {})
-    ours = ("Reflector-Run", "Reflector-Undo", _WRITTEN)
+    ours = ("Reflector-Run", "Reflector-Undo", WRITTEN)
     return Undo("") if any(f"{name}: {run_id}" in lines for name in ours) else None

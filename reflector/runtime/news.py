@@ -54,9 +54,12 @@ def _keep(connection: Connection, counts: dict[str, int]) -> None:
         scheduling.clear_mark(connection, _MARK)
 
 
-def told_all(connection: Connection) -> None:
-    """Forget what was told: a session has begun with it."""
-    scheduling.clear_mark(connection, _MARK)
+def told_up_to(connection: Connection, run_id: str) -> None:
+    """Forget what was told: a session began with everything up to this run."""
+    counts = _counts(connection)
+    if run_id in counts:
+        runs = list(counts)
+        _keep(connection, {run: counts[run] for run in runs[runs.index(run_id) + 1 :]})
 
 
 def told(known: News | None) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from reflector.core.ambient import instant, stamp
 from reflector.core.errors import PausesError
 from reflector.core.park import Parked, Unreadable
-from reflector.core.run import Run
+from reflector.core.run import Phase, Run
 from reflector.runtime import pauses, push
 from reflector.runtime.forgetting import intent
 from reflector.runtime.overdue import late_owner
@@ -23,6 +23,7 @@ from reflector.vcs.glance import Glance
 from reflector.vcs.whereabouts import operation, trouble
 
 _NEWS = timedelta(days=7)
+_COMING = timedelta(minutes=1)
 _LOST = {
     "payload": "payload over 4 MiB",
     "line": "line over 4 KiB",
@@ -140,6 +141,9 @@ def _interrupted(run: Run) -> Problem:
 
 
 def _abandoned(context: Context, run: Run) -> bool:
+    age = context.ambient.clock.now() - instant(run.reserved_at)
+    if run.phase is Phase.RESERVED and timedelta() <= age < _COMING:
+        return False  # whoever reserved it has launched its supervisor, which takes a moment
     presence = Lock(context.agent.lock(f"run-{run.slot}"))
     free = presence.take(shared=True)
     presence.release()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from reflector.core.errors import ReflectorError
@@ -17,12 +17,21 @@ from reflector.runtime.recovery import recover
 from reflector.runtime.sweep import sweep
 from reflector.runtime.undo import remember_undone
 from reflector.runtime.wiring import Context
-from reflector.store import decisions, journal, rescue, scheduling
+from reflector.store import decisions, imports, journal, rescue, scheduling
 from reflector.vcs.port import MAIN
 from reflector.vcs.reads import Reads
 
 _SNAPSHOT = re.compile(r"Snapshot: (\S+) (\S+?)\.\.(\S+)\Z")
 _ALL = 1_000_000
+_AGAIN = "`reflector doctor --fix`"
+_STREAMS = {
+    "api:": (
+        "conversations of programs that embed Reflector",
+        "each is journaled again as soon as its program appends to it",
+    ),
+    "opencode:": ("sessions of OpenCode", "each is journaled again when its next turn ends"),
+}
+"""Sources that are no files: whose they are, and what brings them back."""
 
 
 def repair(context: Context) -> list[str]:
@@ -61,13 +70,15 @@ def _database(context: Context) -> Iterator[str]:
         lost = scheduling.mark(state.connection, scheduling.JOURNAL_LOST)
     if lost is None:
         return
-    known = rescue.known_sources(context.agent.path / lost)
-    for path in known:
+    known = rescue.known(context.agent.path / lost)
+    unread = 0
+    for path in known.files:
         try:
             yield f"read {path} again: {ingest(context, Path(path), Quiet()).entries} entries"
         except ReflectorError as error:
+            unread += 1
             yield f"could not read {path} again: {error.message}"
-    yield from _cursors(context)
+    yield from _cursors(context, known, unread)
     yield from _messages(context)
     if undone := remember_undone(context):
         yield f"remembered what {undone} undone runs had written"
@@ -83,26 +94,69 @@ def _messages(context: Context) -> Iterator[str]:
         yield f"messages that are not read for decisions a second time: {len(found)}"
 
 
-def _cursors(context: Context) -> Iterator[str]:
-    """Set each cursor behind the last entry that a merge on main says was read."""
+def _cursors(context: Context, known: rescue.Known, unread: int) -> Iterator[str]:
+    """Set each cursor behind what a merge on main says was read, and behind what was passed by.
+
+    Automatic runs stay off as long as a transcript may still bring back what they would read twice.
+    """
+    read = _read(context)
+    with context.state() as state, state.transaction() as connection:
+        for each in read:
+            journal.pass_entry(connection, each[1], each[3])
+        again = {
+            key
+            for key, lost in known.passed_by.items()
+            if imports.pass_again(connection, key, lost)
+        }
+        missing = {each[1] for each in read if not journal.conversation(connection, each[1])}
+        gone = known.passed_by.keys() - again - missing
+        if not missing and not (unread and gone):
+            scheduling.clear_mark(connection, scheduling.JOURNAL_LOST)
+    yield f"set the cursors from {len(read)} snapshots that main tells of"
+    if again:
+        yield f"passed by again what an import had passed by: {len(again)} conversations"
+    yield from waiting(known.streams, missing)
+    if gone and unread:
+        yield (
+            f"{len(gone)} imported conversations are not in the journal yet, such as {min(gone)}: "
+            f"mend what could not be read, then run {_AGAIN} again"
+        )
+    elif gone:
+        yield (
+            f"{len(gone)} imported conversations are not in the journal as they were, such as "
+            f"{min(gone)}: their transcripts are gone or were rewritten, nothing waits for them"
+        )
+
+
+def _read(context: Context) -> list[re.Match[str]]:
+    """Return the snapshots that merges on main tell of, oldest first."""
     with Reads(context.agent.repo) as reads:
         head = reads.resolve(MAIN)
         merges = reads.log(head, limit=_ALL) if head else ()
-        read = [
+        return [
             match
             for commit in reversed(merges)
             for line in commit.message.splitlines()
             if (match := _SNAPSHOT.match(line))
         ]
-    with context.state() as state, state.transaction() as connection:
-        for match in read:
-            journal.pass_entry(connection, match[1], match[3])
-        missing = {match[1] for match in read if not journal.conversation(connection, match[1])}
-        if not missing:
-            scheduling.clear_mark(connection, scheduling.JOURNAL_LOST)
-    yield f"set the cursors from {len(read)} snapshots that main tells of"
-    if missing:
+
+
+def waiting(streams: Mapping[str, str], missing: Collection[str]) -> Iterator[str]:
+    """Say which conversations are not in the journal yet, and what brings them there.
+
+    `streams` are the sources that are no files, with their conversations; `missing` are those that
+    main tells of.
+    """
+    absent = set(missing)
+    for start, (whose, when) in _STREAMS.items():
+        theirs = {name: key for name, key in streams.items() if name.startswith(start)}
+        held = absent.intersection(theirs.values())
+        absent -= held
+        if theirs:
+            then = f"; then run {_AGAIN} again" if held else ""
+            yield f"{len(theirs)} {whose}, such as {min(theirs)}, are in no file: {when}{then}"
+    if absent:
         yield (
-            f"{len(missing)} conversations are not in the journal yet, such as {min(missing)}: "
-            "ingest their transcripts, then run `reflector doctor --fix` again"
+            f"{len(absent)} conversations are not in the journal yet, such as {min(absent)}: "
+            f"ingest their transcripts, then run {_AGAIN} again"
         )

@@ -12,7 +12,7 @@ from reflector.core.errors import BusyError, GitError, ParentDirtyError, Reflect
 from reflector.core.redact import redact
 from reflector.core.run import Outcome, Run
 from reflector.memory.edit import Scope
-from reflector.runtime import log
+from reflector.runtime import log, notice_file
 from reflector.runtime.adoption import adopt
 from reflector.runtime.bench import Bench, let_go, settle
 from reflector.runtime.brought import brought_in_vain
@@ -249,6 +249,7 @@ def reject(context: Context, run_id: str, reason: str = "") -> Run:
         _must_wait(state, run)
         lines = brought_in_vain(context, run.base or "", run.tip or "")
         drop(context, state, logger, run, detail, lines)
+        notice_file.refresh(context)
         return reservations.find(state.connection, run.id)
 
 

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
 
-from reflector.core.entry import ConversationKey
 from reflector.core.errors import ReflectorError, TranscriptError
-from reflector.core.schedule import Event, Settled, Shutdown
-from reflector.harness.meanings import meaning
-from reflector.harness.places import second_places
-from reflector.runtime import hook_gate
+from reflector.core.schedule import Event, Idle, Settled
+from reflector.runtime import heard as hearing
+from reflector.runtime import hook_gate, notice_file, notices, plugged
 from reflector.runtime.decisions.beginning import begin
 from reflector.runtime.front import SUPERVISOR, handle
+from reflector.runtime.heard import Heard
 from reflector.runtime.ingest import ingest
 from reflector.runtime.loop import Quiet
 from reflector.runtime.wiring import Context, context_for
 from reflector.store import spool
 from reflector.store.locks import Lock
 from reflector.store.spool import Mark, Spooled
+
+_AT_ONCE = 10_000
+"""Lines of the spool that are held in memory; what is left is read in the next round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,93 +64,114 @@ def drain_spool(
 def _drain(
     found: Context, folder: Path, before: Drained, supervisor: Sequence[str] | None
 ) -> Drained:
-    events, entries, trouble = before.events, before.entries, list(before.trouble)
-    lost: list[str] = []
-    marks: dict[str, Mark] = {}
-    asked: dict[tuple[str, Event], Context] = {}
-    heard: dict[str, Context] = {}
-    for spooled, mark in spool.lines(folder):
-        marks[mark.file] = mark
-        if spooled is None or spooled.lost:
-            lost.append(spooled.lost if spooled else "torn")
-            continue
-        events += 1
-        try:
-            theirs = context_for(found, spooled.cwd)
-            entries += _heard(theirs, spooled, asked)
-            heard[theirs.agent.slug] = theirs
-        except (ReflectorError, OSError) as error:
-            trouble.append(str(error))
+    said, lost, marks = _said(folder)
+    turn = _Turn(found)
+    for heard in _by_session(said):
+        with turn.careful():
+            turn.hear(heard)
+    for harness, theirs in turn.began.values():
+        with turn.careful():
+            turn.catch_up(harness, theirs)
     # Once for what many hooks said: they tell the same about the journal as it is now.
-    for (_, event), theirs in asked.items():
-        trouble += _tried(partial(handle, theirs, event, supervisor))
-    for theirs in heard.values() if supervisor is not None else ():
-        trouble += _tried(partial(begin, theirs))
+    for (_, event), theirs in turn.asked.items():
+        with turn.careful():
+            handle(theirs, event, supervisor)
+    for theirs in turn.met.values() if supervisor is not None else ():
+        with turn.careful():
+            begin(theirs)
+    for slug, theirs in turn.met.items():
+        with turn.careful(), theirs.state() as state, state.transaction() as connection:
+            plugged.note(connection, turn.last[slug])
+        notice_file.refresh(theirs)
+    trouble = [*before.trouble, *turn.trouble]
     if lost:
         spool.note_lost(folder, lost, found.ambient.now())
         trouble.append(f"{len(lost)} hook events could not be passed on whole.")
     if marks:
-        spool.save(folder, marks.values())
-    return Drained(events, entries, tuple(trouble))
+        spool.save(folder, marks)
+    return Drained(
+        before.events + len(said),
+        before.entries + turn.entries,
+        tuple(dict.fromkeys(trouble)),
+    )
 
 
-def _tried(step: Callable[[], object]) -> list[str]:
-    """Do something for one identity; its trouble stays its own."""
-    try:
-        step()
-    except (ReflectorError, OSError) as error:
-        return [str(error)]
-    return []
+def _said(folder: Path) -> tuple[list[Spooled], list[str], list[Mark]]:
+    """Return what hooks said, what they could not say, and how far the spool was read."""
+    said: list[Spooled] = []
+    lost: list[str] = []
+    marks: dict[str, Mark] = {}
+    for spooled, mark in islice(spool.lines(folder), _AT_ONCE):
+        marks[mark.file] = mark
+        if spooled is None or spooled.lost:
+            lost.append(spooled.lost if spooled else "torn")
+        else:
+            said.append(spooled)
+    return said, lost, list(marks.values())
 
 
-def _heard(theirs: Context, spooled: Spooled, asked: dict[tuple[str, Event], Context]) -> int:
-    """Journal what an event tells of, and note what is to be decided; return the new entries."""
-    new, conversation = _read(theirs, spooled)
-    if (event := _event(spooled, conversation)) is not None:
-        asked[theirs.agent.slug, event] = theirs
-    return new
+def _by_session(said: Sequence[Spooled]) -> Iterator[Heard]:
+    """Yield the events of each session together, the sessions in the order of their first one."""
+    found: dict[tuple[str, ...], list[Spooled]] = {}
+    for each in said:
+        key = (each.harness, each.session, each.transcript, each.cwd)
+        found.setdefault(key, []).append(each)
+    for events in found.values():
+        yield Heard(events)
 
 
-def _event(spooled: Spooled, conversation: str) -> Event | None:
-    """Return what the scheduler is told; None for what is only journaled."""
-    match meaning(spooled.harness, spooled.event):
-        case "settled" if not spooled.busy:
-            return Settled(success=True, origin="hook")
-        case "ended":
-            return Shutdown(conversation, origin="hook")
-        case _:
-            return None
+@dataclass(slots=True)
+class _Turn:
+    """One reading of the spool: what it found, and whom it met."""
 
+    context: Context
+    entries: int = 0
+    trouble: list[str] = field(default_factory=list)
+    met: dict[str, Context] = field(default_factory=dict)
+    last: dict[str, dict[str, Spooled]] = field(default_factory=dict)
+    began: dict[tuple[str, str], tuple[str, Context]] = field(default_factory=dict)
+    asked: dict[tuple[str, Event], Context] = field(default_factory=dict)
 
-def _read(theirs: Context, spooled: Spooled) -> tuple[int, str]:
-    """Journal the transcript that an event names; return new entries and whose they are."""
-    named = str(ConversationKey(spooled.harness, spooled.session)) if spooled.session else ""
-    if not spooled.transcript:
-        return 0, named
-    theirs.require()
-    try:
-        done = ingest(theirs, _place(spooled), Quiet())
-    except TranscriptError:
-        # A session that was never written: the next event tries again.
-        return 0, named
-    return done.entries, done.conversation
+    @contextmanager
+    def careful(self) -> Iterator[None]:
+        """Note the trouble with something: it keeps nothing else out."""
+        try:
+            yield
+        except (ReflectorError, OSError) as error:
+            self.trouble.append(str(error))
 
+    def hear(self, heard: Heard) -> None:
+        """Journal what a session's events tell of, and note what is to be decided."""
+        last = heard.last
+        if hearing.own(self.context, last.cwd):
+            return
+        theirs = context_for(self.context, last.cwd)
+        slug = theirs.agent.slug
+        known = self.last.setdefault(slug, {})
+        known[last.harness] = max(known.get(last.harness, last), last, key=lambda each: each.at)
+        self.met[slug] = theirs
+        new, conversation = hearing.journal(theirs, heard)
+        self.entries += new
+        for event in heard.asks(conversation):
+            self.asked.setdefault((slug, event), theirs)
+        if "began" in heard.meanings:
+            self.began.setdefault((slug, last.harness), (last.harness, theirs))
+        self._told(theirs, heard)
 
-def _place(spooled: Spooled) -> Path:
-    """Return where the transcript lies: where the hook says, else at the second place it may be."""
-    named = Path(spooled.transcript)
-    if os.path.lexists(named):
-        return named
-    found = [
-        place
-        for folder, pattern in second_places(spooled.harness, PurePosixPath(spooled.transcript))
-        for place in Path(folder).glob(pattern)
-    ]
-    return max(found, key=_changed, default=named)
+    def _told(self, theirs: Context, heard: Heard) -> None:
+        for stamp in {each.told for each in heard.events if each.told}:
+            with theirs.state() as state, state.transaction() as connection:
+                notices.told(theirs, connection, stamp)
 
-
-def _changed(place: Path) -> float:
-    try:
-        return place.stat().st_mtime
-    except OSError:
-        return 0
+    def catch_up(self, harness: str, theirs: Context) -> None:
+        """Read what earlier sessions left unread, and ask for what is due since then (F5)."""
+        slug = theirs.agent.slug
+        theirs.require()
+        for place in hearing.unread(theirs, harness):
+            try:
+                self.entries += ingest(theirs, place, Quiet()).entries
+            except TranscriptError:
+                continue  # it is marked as unreadable
+        if not any(whose == slug and isinstance(event, Settled) for whose, event in self.asked):
+            self.asked[slug, Settled(success=True, origin="catch-up")] = theirs
+        self.asked.setdefault((slug, Idle(origin="catch-up")), theirs)

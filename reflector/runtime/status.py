@@ -16,6 +16,7 @@ from reflector.runtime.decisions import outlook as decisions
 from reflector.runtime.notices import Notice, notices
 from reflector.runtime.parking import park_json
 from reflector.runtime.pauses import Pause
+from reflector.runtime.plugged import NextSession, Plugged, next_session, plugged, unplugged
 from reflector.runtime.present import conversation_json, run_json
 from reflector.runtime.problems import Problem, problems, refused
 from reflector.runtime.recording import consent, folder_no
@@ -71,6 +72,8 @@ class Status:
     conversations: tuple[Conversation, ...]
     sandbox: Outlook
     problems: tuple[Problem, ...]
+    harnesses: tuple[Plugged, ...]
+    next_session: NextSession
     notices: tuple[Notice, ...] = ()
     push: Mapping[str, Any] = field(default_factory=dict)
     last_reflection: Run | None = None
@@ -107,6 +110,8 @@ class Status:
             "sandbox": self.sandbox.state,
             "pipelines": [self._reflection(), dict(self.decisions)],
             "push": dict(self.push),
+            "harnesses": [each.as_json() for each in self.harnesses],
+            "next_session": self.next_session.as_json(),
             "notices": [
                 *({"code": code, "message": sentence} for code, sentence in self.notices),
                 *unconfined(self.sandbox),
@@ -167,11 +172,14 @@ def status(context: Context) -> Status:
                 *problems(context, state, git, active),
                 *_refused(context, git, files),
                 *refused(sandbox),
+                *unplugged(context),
             ),
             notices=(*notices(context, state), *decisions.notices(context, decided)),
             push=push.as_json(context, connection),
             last_reflection=reservations.last(connection, "reflection"),
             decisions=decided,
+            harnesses=plugged(context, state),
+            next_session=next_session(context, state),
         )
 
 

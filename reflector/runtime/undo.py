@@ -8,7 +8,7 @@ from typing import assert_never
 
 from reflector.core.errors import NotFoundError, ParentDirtyError, ReflectorError, RefMovedError
 from reflector.core.run import Run
-from reflector.runtime import block_cache, news, push
+from reflector.runtime import block_cache, news, notice_file, push
 from reflector.runtime.adoption import adopt_held
 from reflector.runtime.brought import Lines, brought_by_merge
 from reflector.runtime.forgetting.intent import refuse_unfinished
@@ -79,6 +79,7 @@ def undo(context: Context, run_id: str) -> Undone:
     count = sum(map(len, lines.values()))
     undone = replace(_answer(run, done), unwanted=count, rewritten_at=rewritten_at)
     block_cache.refresh(context)
+    notice_file.refresh(context)
     push.begin(context)
     return undone
 

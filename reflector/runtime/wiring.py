@@ -56,13 +56,21 @@ def find_home(home: str | None = None) -> Home:
     return open_home(_home(home or os.environ.get("REFLECTOR_HOME")))
 
 
-def context(home: str | None = None, identity: str | None = None) -> Context:
-    """Build the context of this process. Arguments are flags and win over the environment."""
+def context(home: str | None = None, identity: str | None = None, *, make: bool = True) -> Context:
+    """Build the context of this process. Arguments are flags and win over the environment.
+
+    With `make` off, a home that is not there is not made: nothing at all is written.
+    """
     environ = dict(os.environ)
-    found = find_home(home)
+    found = find_home(home) if make else _unmade(home)
     settings = load([found.settings], environ)
     name = identity or environ.get("REFLECTOR_IDENTITY") or resolve(settings, Path.cwd)
     return _for_agent(system(), environ, found, found.agent(_identity(name)))
+
+
+def _unmade(home: str | None) -> Home:
+    place = _home(home or os.environ.get("REFLECTOR_HOME"))
+    return find_home(home) if place.exists() else Home(Path(os.path.realpath(place)))
 
 
 def of_agent(known: Context, agent: AgentHome) -> Context:

@@ -221,7 +221,7 @@ def network_file_system(path: Path, mountinfo: str) -> str:
     return kind if kind not in _LOCAL_FUSE and _NETWORK.match(kind) else ""
 
 
-def write_atomic(path: Path, content: bytes) -> None:
+def write_atomic(path: Path, content: bytes, mode: int = 0o600) -> None:
     """Replace a file's content so that a crash leaves the old or the new one, never a part.
 
     Raises HomeError, with the cause, when the disk is full or the folder cannot be written.
@@ -233,6 +233,8 @@ def write_atomic(path: Path, content: bytes) -> None:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         try:
             with os.fdopen(descriptor, "wb") as stream:
+                if mode != 0o600:
+                    os.fchmod(descriptor, mode)
                 stream.write(content)
                 stream.flush()
                 os.fsync(stream.fileno())

@@ -248,29 +248,31 @@ def abandoned(connection: sqlite3.Connection, slot: str) -> list[Run]:
 
 
 def active(connection: sqlite3.Connection, slot: str | None = None) -> list[Run]:
-    """Return the active runs, of one slot or of all."""
-    return _runs(connection, "state = 'active' AND slot = coalesce(?, slot)", slot)
+    """Return the active runs, of one slot or of all, by slot."""
+    return _runs(connection, "state = 'active' AND slot = coalesce(?, slot) ORDER BY slot", slot)
 
 
 def pending(connection: sqlite3.Connection) -> list[Run]:
-    """Return the runs that wait for their turn."""
-    return _runs(connection, "state = 'pending' AND ? IS NOT NULL", 1)
+    """Return the runs that wait for their turn, oldest first."""
+    return _runs(connection, "state = 'pending' AND ? IS NOT NULL ORDER BY reserved_at, rowid", 1)
 
 
 def recent(connection: sqlite3.Connection, limit: int) -> list[Run]:
     """Return the newest runs, newest first."""
-    return _runs(connection, "1 = 1 ORDER BY reserved_at DESC, id DESC LIMIT ?", limit)
+    return _runs(connection, "1 = 1 ORDER BY reserved_at DESC, rowid DESC LIMIT ?", limit)
 
 
 def last(connection: sqlite3.Connection, slot: str) -> Run | None:
     """Return the newest run of a slot, None when there was none."""
-    found = _runs(connection, "slot = ? ORDER BY reserved_at DESC, id DESC LIMIT 1", slot)
+    found = _runs(connection, "slot = ? ORDER BY reserved_at DESC, rowid DESC LIMIT 1", slot)
     return next(iter(found), None)
 
 
 def ended_since(connection: sqlite3.Connection, instant: str) -> list[Run]:
     """Return the runs that were settled since an instant, in the order of their ends."""
-    return _runs(connection, "state = 'settled' AND ended_at >= ? ORDER BY ended_at, id", instant)
+    return _runs(
+        connection, "state = 'settled' AND ended_at >= ? ORDER BY ended_at, rowid", instant
+    )
 
 
 def kept(connection: sqlite3.Connection, slot: str | None = None) -> list[Run]:
@@ -278,16 +280,17 @@ def kept(connection: sqlite3.Connection, slot: str | None = None) -> list[Run]:
     return _runs(
         connection,
         "state = 'settled' AND outcome = 'parent_dirty' AND kept_ref IS NOT NULL "
-        "AND slot = coalesce(?, slot) ORDER BY reserved_at",
+        "AND slot = coalesce(?, slot) ORDER BY reserved_at, rowid",
         slot,
     )
 
 
 def could_not_begin(connection: sqlite3.Connection, slot: str) -> str:
     """Return what kept the slot's last run from beginning at all, "" if it began."""
+    # Not by the id: of two in the same second, chance decides which is the greater.
     row = connection.execute(
         "SELECT outcome, detail, kept_ref FROM runs WHERE slot = ? AND state = 'settled' "
-        "AND outcome <> 'cancelled' ORDER BY id DESC LIMIT 1",
+        "AND outcome <> 'cancelled' ORDER BY reserved_at DESC, rowid DESC LIMIT 1",
         (slot,),
     ).fetchone()
     if row is None or row["outcome"] != Outcome.PARENT_DIRTY or row["kept_ref"]:

@@ -17,7 +17,7 @@ def waiting(connection: sqlite3.Connection) -> list[Run]:
     """Return the runs whose validated tip waits for a person, oldest first."""
     rows = connection.execute(
         "SELECT id FROM runs WHERE state = 'settled' AND outcome = 'awaiting_review' "
-        "ORDER BY reserved_at, id"
+        "ORDER BY reserved_at, rowid"
     ).fetchall()
     return [reservations.find(connection, row["id"]) for row in rows]
 

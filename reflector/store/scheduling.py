@@ -86,7 +86,9 @@ def active(connection: sqlite3.Connection) -> dict[str, str]:
 
 def pending(connection: sqlite3.Connection) -> dict[str, tuple[str, Asked]]:
     """Return the waiting run of each pipeline: its id and what was asked for."""
-    rows = connection.execute("SELECT * FROM runs WHERE state = 'pending'")
+    rows = connection.execute(
+        "SELECT * FROM runs WHERE state = 'pending' ORDER BY reserved_at, rowid"
+    )
     return {row["pipeline"]: (row["id"], _asked(row)) for row in rows}
 
 
@@ -178,7 +180,7 @@ def save_park(connection: sqlite3.Connection, route: str, state: ParkState) -> N
 
 def set_asides(connection: sqlite3.Connection) -> list[dict[str, str]]:
     """Return the ranges that no run survived, newest first."""
-    rows = connection.execute("SELECT * FROM set_aside ORDER BY at DESC")
+    rows = connection.execute("SELECT * FROM set_aside ORDER BY at DESC, rowid DESC")
     return [{name: row[name] for name in row.keys()} for row in rows]  # noqa: SIM118 - a sqlite3.Row
 
 

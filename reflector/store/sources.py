@@ -35,29 +35,54 @@ class Source:
 
 START = Source(0, 0, 0, {})
 
+Standing = tuple[object, ...]
+"""Where a source stands, to be compared and nothing else."""
 
-def fingerprint(stream: BinaryIO, head_length: int = _HEAD) -> Fingerprint:
-    """Describe an open file; its position is restored."""
-    status = os.fstat(stream.fileno())
+_FIND = (
+    "SELECT device, inode, head_length, head_hash, resume_at, read_to, bad_lines, row, count "
+    "FROM sources LEFT JOIN source_rows USING (path) WHERE path = ?"
+)
+
+
+def fingerprint(stream: BinaryIO, head_length: int = _HEAD, *, is_file: bool = True) -> Fingerprint:
+    """Describe an open file or any other stream that can seek; its position is restored.
+
+    A stream has neither device nor inode, even where a temporary file holds it.
+    """
+    device, inode = _place(stream) if is_file else (0, 0)
     here = stream.tell()
+    size = stream.seek(0, os.SEEK_END)
     stream.seek(0)
-    head = stream.read(min(head_length, status.st_size))
+    head = stream.read(min(head_length, size))
     stream.seek(here)
-    digest = hashlib.sha256(head).hexdigest()
-    return Fingerprint(status.st_dev, status.st_ino, status.st_size, len(head), digest)
+    return Fingerprint(device, inode, size, len(head), hashlib.sha256(_lasting(head)).hexdigest())
 
 
-def find(connection: sqlite3.Connection, path: str, stream: BinaryIO) -> Source:
+def _lasting(head: bytes) -> bytes:
+    # A harness keeps the newest title in a first line of fixed width and writes over it in place.
+    return head.partition(b"\n")[2] if head.startswith(b'{"type":"title",') else head
+
+
+def _place(stream: BinaryIO) -> tuple[int, int]:
+    status = os.fstat(stream.fileno())
+    return status.st_dev, status.st_ino
+
+
+def find(
+    connection: sqlite3.Connection, path: str, stream: BinaryIO, *, is_file: bool = True
+) -> Source:
     """Return where to go on reading `path`.
 
     A shorter, replaced or rewritten file is read from the start again: entry ids make that
     harmless. The head is compared over the length that was hashed before, since it may have been
     shorter than it is now.
     """
-    row = connection.execute("SELECT * FROM sources WHERE path = ?", (path,)).fetchone()
-    if row is None:
+    # One statement: between two another reader may save a position, or counts, of its own.
+    rows = connection.execute(_FIND, (path,)).fetchall()
+    if not rows:
         return START
-    now = fingerprint(stream, row["head_length"])
+    row = rows[0]
+    now = fingerprint(stream, row["head_length"], is_file=is_file)
     same = (
         (now.device, now.inode) == (row["device"], row["inode"])
         and now.size >= row["read_to"]
@@ -65,8 +90,18 @@ def find(connection: sqlite3.Connection, path: str, stream: BinaryIO) -> Source:
     )
     if not same:
         return START
-    counts = connection.execute("SELECT row, count FROM source_rows WHERE path = ?", (path,))
-    return Source(row["resume_at"], row["read_to"], row["bad_lines"], dict(counts.fetchall()))
+    counts = {each["row"]: each["count"] for each in rows if each["row"] is not None}
+    return Source(row["resume_at"], row["read_to"], row["bad_lines"], counts)
+
+
+def standing(connection: sqlite3.Connection, path: str) -> Standing:
+    """Return what tells whether somebody else saved how far he read; () when nobody has yet."""
+    row = connection.execute(
+        "SELECT resume_at, read_to, device, inode, head_length, head_hash FROM sources "
+        "WHERE path = ?",
+        (path,),
+    ).fetchone()
+    return () if row is None else tuple(row)
 
 
 def save(
@@ -122,8 +157,35 @@ def degrade(connection: sqlite3.Connection, path: str, why: str) -> None:
 
 def degraded(connection: sqlite3.Connection) -> list[tuple[str, str]]:
     """Return the files that could not be read the last time, each with its reason."""
-    rows = connection.execute("SELECT path, degraded FROM sources WHERE degraded <> ''")
+    rows = connection.execute(
+        "SELECT path, degraded FROM sources WHERE degraded <> '' ORDER BY path"
+    )
     return [(row["path"], row["degraded"]) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A file when it was read the last time: device, inode, size in bytes, how far it was read."""
+
+    device: int
+    inode: int
+    size: int
+    read_to: int
+
+    def is_all_of(self, found: os.stat_result) -> bool:
+        """Tell whether a file is still that one, and nothing of it is left to read."""
+        same = (found.st_dev, found.st_ino, found.st_size) == (self.device, self.inode, self.size)
+        return same and self.read_to >= self.size
+
+
+def extents(connection: sqlite3.Connection, harness: str) -> dict[str, Extent]:
+    """Return the files that were read in a harness's form, by path, the last one first."""
+    rows = connection.execute(
+        "SELECT path, device, inode, size, read_to FROM sources WHERE harness = ? "
+        "ORDER BY read_at DESC, path",
+        (harness,),
+    )
+    return {row["path"]: Extent(*row[1:]) for row in rows.fetchall()}
 
 
 def read_at(connection: sqlite3.Connection, path: str) -> str:

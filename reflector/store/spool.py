@@ -21,8 +21,10 @@ _DAYS_KEPT = 2
 class Spooled:
     """One hook event. `at` is in seconds since the epoch; unknown texts are empty.
 
-    `lost` says what the hook could not pass on: "payload" was too large to be read, "line" to be
-    written; who and where are unknown then.
+    `source` is what a session's start says of itself, `told` the stamp of the notice that it showed.
+    `agent_transcript` is a subagent's, `opencode` the program to ask for a session that has no
+    file. `lost` says what the hook could not pass on: "payload" was too large to be read, "line" to
+    be written; who and where are unknown then.
     """
 
     at: float
@@ -33,6 +35,10 @@ class Spooled:
     cwd: str
     busy: bool
     lost: str = ""
+    source: str = ""
+    told: str = ""
+    agent_transcript: str = ""
+    opencode: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +131,10 @@ def _parsed(raw: bytes) -> Spooled | None:
             cwd=_path(fields.get("cwd", "")),
             busy=bool(fields.get("busy")),
             lost=str(fields.get("lost", "")),
+            source=str(fields.get("source", "")),
+            told=str(fields.get("told", "")),
+            agent_transcript=_path(fields.get("agent_transcript_path", "")),
+            opencode=_path(fields.get("opencode_path", "")),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

@@ -3,12 +3,18 @@
 Harnesses start this on every turn, so the hook path imports only modules that are built into the
 interpreter, reads no settings and no database, and never fails: whatever happens, it exits with 0.
 `bin/reflector` in the home runs this very file with `python -IS`; the installed command runs
-`main`. A hook does three things: it appends one line to the spool, prints the cached block where
-the event takes one, and starts the drainer when nobody is draining.
+`main`. A hook does three things: it appends one line to the spool, prints the cached block and the
+notice where the event takes them, and starts the drainer when nobody is draining.
 """
 
 # No `from __future__`: even that is a file to open and to run, on every turn of every agent.
+import posix
 import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
 
 _LONGEST_LINE = 4096
 _LONGEST_INPUT = 1 << 22
@@ -17,9 +23,26 @@ _LONGEST_TRANSCRIPT = 1 << 25
 _FORMAT = b"reflector-block 2"
 _SECONDS = 0.15
 _SECONDS_INJECTING = 0.4
+_ALARMS_TO_PASS = (1,) * 6
+_Given = dict[str, object]
 _OBJECTS = 100_000
 """New objects between two searches for garbage: what a start makes stays, and each costs time."""
-INJECTING = ("SessionStart",)
+_NOTICE = "reflector-notice 1"
+SHOWN = {
+    "claude-code": ("SessionStart", "json"),
+    "codex": ("SessionStart", "text"),  # an unknown key would void all of its JSON
+    "gemini-cli": ("SessionStart", "json"),
+    "opencode": ("session.created", "text"),
+    "pi": ("session_start", "text"),
+    "oh-my-pi": ("session_start", "text"),
+}
+"""The event of each harness whose output is shown to the model, and the form of that output."""
+JSON_ALWAYS = ("gemini-cli",)
+"""Harnesses that read JSON from stdout at every event, also where there is nothing to say."""
+FORGETFUL = ("gemini-cli",)
+"""Harnesses that go on with a session without what hooks had added to it."""
+LONGEST_PRINTED = {"claude-code": 9900}
+"""Characters of a line: what a longer one holds is shown to nobody (F116)."""
 
 
 def main() -> int:
@@ -31,8 +54,6 @@ def main() -> int:
         sys.stderr.write("usage: reflector hook HARNESS EVENT, as in the README: With your agent\n")
         return 0
     if sys.flags.no_site:  # started by the launcher: only a hook can do without our packages
-        import posix  # noqa: PLC0415
-
         posix.execv(sys.executable, [sys.executable, "-I", "-m", "reflector", *words])
     if words in (["--version"], ["-V"]):
         from reflector import __version__  # noqa: PLC0415
@@ -50,18 +71,37 @@ def main() -> int:
 def hook(harness: str, event: str) -> int:
     """Do a hook's three acts. Always returns 0: a hook never breaks its harness."""
     try:
-        import posix  # noqa: PLC0415
-
         environ = posix.environ
+        if harness in JSON_ALWAYS:
+            _owed.append(b"{}\n")
         if not environ.get(b"REFLECTOR_CHILD"):  # else our own child: memory would feed on itself
-            _limit(_SECONDS_INJECTING if event in INJECTING else _SECONDS)
+            _limit(_SECONDS_INJECTING if _form(harness, event) else _SECONDS)
             home = environ.get(b"REFLECTOR_HOME") or environ.get(b"HOME", b"") + b"/.reflector"
             _acts(home, harness, event)
     except Exception:  # noqa: BLE001 - whatever it is, the agent's turn goes on
         return 0
     finally:
         _no_limit()
+        _pay()
     return 0
+
+
+_owed: list[bytes] = []
+"""What the harness is still to be given, however this ends."""
+
+
+def _pay() -> None:
+    try:
+        while _owed:
+            posix.write(1, _owed.pop())
+    except OSError:
+        return  # the harness has gone
+
+
+def _form(harness: str, event: str) -> str:
+    """Return the form of what this event shows, "" if it shows nothing."""
+    shown, form = SHOWN.get(harness, ("", ""))
+    return form if event == shown else ""
 
 
 def _no_limit() -> None:
@@ -74,19 +114,27 @@ def _no_limit() -> None:
 def _limit(seconds: float) -> None:
     """End this process quietly when it takes too long."""
     import _signal  # noqa: PLC0415
-    import posix  # noqa: PLC0415
 
     def end(_number: int, _frame: object) -> None:
-        for block in _fallback:
-            posix.write(1, block)
+        if _patience:
+            _patience.pop()
+            return
+        _pay()
         posix._exit(0)  # noqa: SLF001 - the public door, os._exit, costs the import of os
 
     _signal.signal(_signal.SIGALRM, end)
-    _signal.setitimer(_signal.ITIMER_REAL, seconds)
+    # Again and again: the first one may fall between the last look and a read that never ends.
+    _signal.setitimer(_signal.ITIMER_REAL, seconds, seconds)
+
+
+_patience: list[int] = []
+"""The alarms that pass while the event is known and not written down: on a machine that is short of
+time nearly all of it goes by before our turn comes, and what is not written down is lost."""
 
 
 def _acts(home: bytes, harness: str, event: str) -> None:
     given = _stdin()
+    _patience.extend(_ALARMS_TO_PASS)
     if given is _TOO_LARGE:  # nobody knows for whom it is: it is counted, and nothing is shown
         if _recorded(_gate(home), ""):
             _append(home, _line(harness, event, {"lost": "payload"}))
@@ -95,18 +143,25 @@ def _acts(home: bytes, harness: str, event: str) -> None:
     gate = _gate(home)
     if not _recorded(gate, cwd):
         return
-    try:
+    if not _form(harness, event):
         _spool(home, harness, event, given)
-    finally:  # a full disk or a home that may only be read: the memory is shown all the same
-        if event in INJECTING:
-            _inject(home, gate, given)
+        _drain(home)
+        _patience.clear()
+        return
+    agent = home + b"/agents/" + _agent(gate, cwd).encode("utf-8", "surrogateescape")
+    told, notice = _notice(agent, harness, given)
+    try:
+        _spool(home, harness, event, given, told)
+    finally:
+        _patience.clear()
+        # On a full disk or in a home that may only be read, the memory is shown all the same.
+        _inject(home, agent, (harness, event, notice), given)
     _drain(home)
 
 
-def _stdin() -> dict[str, object]:
+def _stdin() -> _Given:
     """Read the payload with the C scanner that `json` is built on, without importing `json`."""
     import _json  # noqa: PLC0415
-    import posix  # noqa: PLC0415
 
     class Context:
         strict = False
@@ -129,10 +184,10 @@ def _stdin() -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-_TOO_LARGE: dict[str, object] = {}
+_TOO_LARGE: _Given = {}
 
 
-def _text(given: dict[str, object], name: str) -> str:
+def _text(given: _Given, name: str) -> str:
     value = given.get(name)
     return value if isinstance(value, str) else ""
 
@@ -145,7 +200,6 @@ def _gate(home: bytes) -> list[tuple[str, str]]:
 
 
 def _recorded(gate: list[tuple[str, str]], cwd: str) -> bool:
-    import time  # noqa: PLC0415
 
     for word, rest in gate:
         if word == "paused" and (rest == "-" or float(rest) > time.time()):
@@ -180,12 +234,12 @@ def _glob(pattern: str, text: str) -> bool:
     return len(text) - here >= len(parts[-1]) and text.endswith(parts[-1])
 
 
-def _spool(home: bytes, harness: str, event: str, given: dict[str, object]) -> None:
+def _spool(home: bytes, harness: str, event: str, given: _Given, told: str = "") -> None:
     """Append one line that says what happened; if it is too long for that, one that says so."""
-    fields = {}
-    for name in ("session_id", "transcript_path", "prompt_id", "cwd", "reason", "source"):
+    fields = {"told": told} if told else {}
+    for name in _SPOOLED:
         if value := _text(given, name):
-            fields[name] = _cleaned(value)
+            fields[name] = _seldom().cleaned(value) if _odd(value) else value
     # A turn that ends while background work runs has not settled.
     if given.get("background_tasks"):
         fields["busy"] = "1"
@@ -195,8 +249,22 @@ def _spool(home: bytes, harness: str, event: str, given: dict[str, object]) -> N
     _append(home, line)
 
 
+_SPOOLED = (
+    "session_id", "transcript_path", "agent_transcript_path", "opencode_path", "prompt_id", "cwd",
+    "reason", "source",
+)  # fmt: skip
+
+
+def _seldom() -> "ModuleType":
+    root = __file__.rpartition("/reflector/")[0]
+    if root not in sys.path:
+        sys.path.append(root)  # the launcher starts this file alone
+    from reflector.surface import hook_seldom  # noqa: PLC0415 - one more file, for hardly any hook
+
+    return hook_seldom
+
+
 def _line(harness: str, event: str, more: dict[str, str]) -> bytes:
-    import time  # noqa: PLC0415
     from _json import encode_basestring_ascii as quoted  # noqa: PLC0415
 
     fields = {"time": f"{time.time():.3f}", "harness": harness, "event": event, **more}
@@ -206,27 +274,12 @@ def _line(harness: str, event: str, more: dict[str, str]) -> bytes:
 
 def _append(home: bytes, line: bytes) -> None:
     """Append to today's file. One write on O_APPEND stays whole between processes."""
-    import posix  # noqa: PLC0415
-    import time  # noqa: PLC0415
-
     folder = home + b"/spool"
     day = b"%s/%d-%02d-%02d.jsonl" % (folder, *time.gmtime()[:3])
     flags = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
     descriptor = posix.open(day, flags, 0o600)
     posix.write(descriptor, line)
     posix.close(descriptor)
-
-
-def _cleaned(value: str) -> str:
-    """Return a value without secrets; the rules are loaded only for one that could hold any."""
-    if not _odd(value):
-        return value
-    root = __file__.rpartition("/reflector/")[0]
-    if root not in sys.path:
-        sys.path.append(root)  # the launcher starts this file alone
-    from reflector.core.redact import redact  # noqa: PLC0415 - some 30 ms, for hardly any hook
-
-    return redact(value).text
 
 
 def _odd(value: str) -> bool:
@@ -251,35 +304,55 @@ _ANNOUNCED = ("token", "secret", "passw", "passp", "pwd", "key", "bearer", "auth
 _PIECES = bytes(c if chr(c).isalnum() and c < 128 else 32 for c in range(256))
 
 
-def _inject(home: bytes, gate: list[tuple[str, str]], given: dict[str, object]) -> None:
+_Told = tuple[str, str, str]  # harness, event and notice
+
+
+def _notice(agent: bytes, harness: str, given: _Given) -> tuple[str, str]:
+    """Return what a person is told when a session begins, as a stamp and a text."""
+    if _form(harness, SHOWN[harness][0]) != "json" or _text(given, "source") == "compact":
+        return "", ""
+    head, _, text = _read(agent + b"/notice").decode("utf-8", "replace").partition("\n\n")
+    kind, _, told = head.partition("\n")
+    return (told, text) if kind == _NOTICE else ("", "")
+
+
+def _inject(home: bytes, agent: bytes, told: _Told, given: _Given) -> None:
     """Print the block, unless the session that goes on has it before its eyes already (F119)."""
-    import posix  # noqa: PLC0415
+    block = _block(home, agent, told, _text(given, "cwd"))
+    goes_on = _text(given, "source") in ("resume", "fork", "")  # some do not say it
+    if goes_on and told[0] not in FORGETFUL:
+        path = _text(given, "transcript_path").replace("\0", "").encode("utf-8", "replace")
+        raw = _read(path, _LONGEST_TRANSCRIPT)
+        if raw and len(raw) < _LONGEST_TRANSCRIPT and _seldom().seen(raw, block):
+            block = b""  # in a longer one nobody knows what was compacted further on
+    _owed[:] = [_formed(*told, block)]
+    _pay()
 
-    block = _block(home, gate, _text(given, "cwd"))
-    if not (_text(given, "source") == "resume" and _seen(_text(given, "transcript_path"), block)):
-        posix.write(1, block)
 
-
-def _seen(transcript: str, block: bytes) -> bool:
-    """Tell whether a transcript holds this very text since it was last compacted."""
+def _formed(harness: str, event: str, notice: str, block: bytes) -> bytes:
+    """Return what is printed of a notice and a block."""
+    if _form(harness, event) != "json":
+        return block
     from _json import encode_basestring as quoted  # noqa: PLC0415
 
-    raw = _read(transcript.replace("\0", "").encode("utf-8", "replace"), _LONGEST_TRANSCRIPT)
-    if len(raw) >= _LONGEST_TRANSCRIPT:
-        return False  # what was compacted further on is not known
-    since = max(raw.rfind(b'"compact_boundary"'), raw.rfind(b'"type":"compacted"'))
-    text = quoted(block.decode("utf-8", "replace"))[1:-1].encode("utf-8", "replace")
-    return bool(block) and raw.find(text, since + 1) >= 0
+    parts = [f'"systemMessage":{quoted(notice)}'] if notice else []
+    if block:
+        text = quoted(block.decode("utf-8", "replace"))
+        named = f'"hookEventName":"{event}","additionalContext":{text}'
+        parts.append(f'"hookSpecificOutput":{{{named}}}')
+    line = f"{{{','.join(parts)}}}\n"
+    if len(line) > LONGEST_PRINTED.get(harness, len(line)):
+        return block  # a block of another version; these events take plain text as well
+    return line.encode() if parts or harness in JSON_ALWAYS else b""
 
 
-def _block(home: bytes, gate: list[tuple[str, str]], cwd: str) -> bytes:
+def _block(home: bytes, agent: bytes, told: _Told, cwd: str) -> bytes:
     """Return the cached block if what it was made of still holds, else a fresh one.
 
     A fresh one that takes too long gives way to the cached one: see `_limit`.
     """
     if _facts(home) == b"-":  # nobody has a memory here, and asking for one would make the home
         return b""
-    agent = home + b"/agents/" + _agent(gate, cwd).encode("utf-8", "surrogateescape")
     known = cwd.startswith("/") and "\0" not in cwd
     place = cwd.encode("utf-8", "replace") if known else b""
     stamps, block = _kept(agent, place)
@@ -287,10 +360,9 @@ def _block(home: bytes, gate: list[tuple[str, str]], cwd: str) -> bytes:
         return block
     if not block:  # the session begins in a new place: what holds everywhere is better than nothing
         stamps, block = _kept(agent, b"")
-    late = _without_volatile(stamps, block)
-    _fallback.append(late)
-    fresh = _fresh(home, place)
-    _fallback.clear()
+    late = _seldom().without_volatile(stamps, block)
+    _owed[:] = [_formed(*told, late)]
+    fresh: bytes = _seldom().fresh(home, place)
     return fresh or late
 
 
@@ -311,43 +383,11 @@ def _holds(agent: bytes, stamp: bytes) -> bool:
     if kind == b"main":
         return _main(agent) == rest
     facts, _, path = rest.partition(b" ")
+    if kind in (b"same", b"here"):
+        return b".".join(_facts(path or agent).split(b".")[:2]) == facts
     if kind == b"file":
         return _facts(path) == facts
-    if kind == b"same":
-        return b".".join(_facts(path).split(b".")[:2]) == facts
     return True
-
-
-def _without_volatile(stamps: list[bytes], block: bytes) -> bytes:
-    """Take out what tells of short memory: a person may have changed or withdrawn it since."""
-    for stamp in stamps:
-        kind, *bounds = stamp.split(b" ")
-        if kind == b"volatile":
-            return block[: int(bounds[0])] + block[int(bounds[1]) :]
-    return block
-
-
-_fallback: list[bytes] = []
-
-
-def _fresh(home: bytes, place: bytes) -> bytes:
-    import posix  # noqa: PLC0415
-
-    ours, theirs = posix.pipe()
-    actions = [
-        (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0),
-        (posix.POSIX_SPAWN_DUP2, theirs, 1),
-        (posix.POSIX_SPAWN_OPEN, 2, "/dev/null", posix.O_WRONLY, 0),
-        (posix.POSIX_SPAWN_CLOSE, ours),
-    ]
-    words: list[bytes | str] = [sys.executable, "-I", "-m", "reflector", "prompt", "--hook"]
-    words += ["--home", home, "--cwd", place]
-    posix.posix_spawn(sys.executable, words, posix.environ, file_actions=actions)
-    posix.close(theirs)
-    parts: list[bytes] = []
-    while chunk := posix.read(ours, 1 << 16):
-        parts.append(chunk)
-    return b"".join(parts)
 
 
 def _agent(gate: list[tuple[str, str]], cwd: str) -> str:
@@ -374,24 +414,15 @@ def _main(agent: bytes) -> bytes:
 
 
 def _facts(path: bytes) -> bytes:
-    import posix  # noqa: PLC0415
-
     try:
         found = posix.stat(path)
     except OSError:
         return b"-"
-    return b"%d.%d.%d.%d.%d" % (
-        found.st_dev,
-        found.st_ino,
-        found.st_size,
-        found.st_mtime_ns,
-        found.st_ctime_ns,
-    )
+    times = (found.st_mtime_ns, found.st_ctime_ns)
+    return b"%d.%d.%d.%d.%d" % (found.st_dev, found.st_ino, found.st_size, *times)
 
 
 def _read(path: bytes, most: int = sys.maxsize) -> bytes:
-    import posix  # noqa: PLC0415
-
     try:
         descriptor = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
     except OSError:
@@ -407,7 +438,6 @@ def _read(path: bytes, most: int = sys.maxsize) -> bytes:
 def _drain(home: bytes) -> None:
     """Start the drainer in a session of its own unless somebody is draining; do not wait."""
     import fcntl  # noqa: PLC0415
-    import posix  # noqa: PLC0415
 
     flags = posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC
     lock = posix.open(home + b"/locks/ingest.lock", flags, 0o600)

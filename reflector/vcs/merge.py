@@ -17,7 +17,7 @@ from reflector.vcs.follow import InTheWay, ask, clear_written, follow, index_alo
 from reflector.vcs.index_lock import copy_index, copy_path, release, settle_index, take
 from reflector.vcs.objects import Objects
 from reflector.vcs.porcelain import Porcelain
-from reflector.vcs.port import Identity, MergePlan, trailers
+from reflector.vcs.port import ADOPTED, WRITTEN, Identity, MergePlan, trailers
 from reflector.vcs.reads import Reads
 
 Step = Literal["planned", "locked", "checked", "saved", "moved", "followed"]
@@ -217,7 +217,7 @@ def landed(git: Porcelain, job: Integration) -> str | None:
                 log = reads.log(main, since=job.change.merge, limit=1000)
                 return next((c.sha for c in log if wanted in c.message.splitlines()), None)
             case Write(base) | Adopt(base):
-                names = {f"{name}: {job.run_id}" for name in ("Reflector-Write", "Reflector-Adopt")}
+                names = {f"{name}: {job.run_id}" for name in (WRITTEN, ADOPTED)}
                 log = reads.log(main, since=base, limit=1000)
                 return next((c.sha for c in log if names & set(trailers(c.message))), None)
             case _:

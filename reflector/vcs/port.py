@@ -10,6 +10,10 @@ from reflector.core.errors import GitError
 
 MAIN = "refs/heads/main"
 
+WRITTEN = "Reflector-Write"
+ADOPTED = "Reflector-Adopt"
+"""The trailers that name a change which no run made; the id is made like a run's."""
+
 
 class Operation(StrEnum):
     """Something of a person's that is in progress in a repository."""

@@ -20,6 +20,8 @@ BENCHMARKS = {
     "runs": "a whole reflect run against plain git, and its parts",
     "git_work": "the git work of a run in one warm process against plain git",
     "journaling": "journal append, ingest speed and memory",
+    "backfill": "the import of a whole history: speed, memory, the second time",
+    "hooks": "what Claude Code waits for, and the drainer",
     "events": "what an event costs: hook, front door, reservations, sweep",
     "startup": "the start of the command against that of Python",
     "redaction": "redaction speed, and linearity on adversarial text",
@@ -38,6 +40,7 @@ def main(argv: list[str]) -> int:
     listed = ", ".join(f"{name} ({what})" for name, what in BENCHMARKS.items())
     parser.add_argument("names", nargs="*", metavar="NAME", help=listed)
     parser.add_argument("--quick", action="store_true", help="toy sizes, to see that it works")
+    parser.add_argument("--gigabyte", action="store_true", help="backfill: 1 GB instead of 64 MB")
     args = parser.parse_args(argv)
     unknown = sorted(set(args.names) - BENCHMARKS.keys())
     if unknown:
@@ -48,7 +51,8 @@ def main(argv: list[str]) -> int:
     with workspace() as folder:
         _say_where(folder)
         for name in args.names or BENCHMARKS:
-            rows += _run(name, folder, quick=args.quick)
+            more = {"gigabyte": True} if args.gigabyte and name == "backfill" else {}
+            rows += _run(name, folder, quick=args.quick, **more)
     if args.quick:
         rows = [replace(row, goal=None, shown_goal="", met=None) for row in rows]
     print("\n" + table(HEADINGS, [row.cells for row in rows]))
@@ -63,12 +67,12 @@ def _say_where(folder: Path) -> None:
     print("Sides take turns; times are the smallest / the median; ratios are of the smallest.")
 
 
-def _run(name: str, folder: Path, *, quick: bool) -> list[Row]:
+def _run(name: str, folder: Path, *, quick: bool, **more: bool) -> list[Row]:
     print(f"\n## {name}: {BENCHMARKS[name]}", flush=True)
     began = time.perf_counter()
     work: Callable[..., list[Row]] = importlib.import_module(f"benchmarks.{name}").bench
     try:
-        rows = work(folder, quick=quick)
+        rows = work(folder, quick=quick, **more)
     except Exception:  # noqa: BLE001 - one broken benchmark must not hide the others
         traceback.print_exc()
         rows = [Row(name, "broken", "see above", note="it failed")]

@@ -174,9 +174,10 @@ def test_what_is_no_regular_file_is_refused_at_once(cli, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     (tmp_path / "nowhere").symlink_to(tmp_path / "gone")
+    for folder in (str(tmp_path), ""):  # `ingest` reads what lies in a folder
+        refused(cli("reflect", folder), 1, "is a folder")
+    refused(cli("ingest", ""), 2, "names no file")
     reasons = {
-        str(tmp_path): "is a folder",
-        "": "is a folder",
         str(tmp_path / "fifo"): "not a regular file",
         "/dev/zero": "not a regular file",
         "/proc/self/mem": "Input/output error",

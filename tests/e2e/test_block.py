@@ -11,8 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from reflector.harness.limits import wide
+from reflector.memory.budget import estimate_tokens
+from reflector.memory.budget_rules import limit_of, tier_tokens
+from reflector.memory.short_memory import MOST_CHARACTERS, MOST_ENTRIES
+from reflector.memory.tree import Tree
 from reflector.runtime.banks import bank_of
 from tests.support.cli import EXAMPLE, ROOT, Cli, git
+from tests.support.hooks import called, parsed, shown
 from tests.support.repos import Repo, fresh
 
 HOOK = ROOT / "reflector" / "surface" / "hook.py"
@@ -38,7 +44,7 @@ def started(cli: Cli, cwd: Path, harness: str = "claude-code") -> str:
         check=True,
     )
     assert done.stderr == b""
-    return done.stdout.decode()
+    return shown(done.stdout)
 
 
 def soon(cli: Cli, cwd: Path, text: str) -> str:
@@ -159,6 +165,56 @@ def test_a_late_block_gives_way_to_the_cached_one_without_short_memory(cli, tmp_
 def test_a_session_without_a_folder_is_shown_what_holds_everywhere(cli):
     remember(cli.home, "Answer in Dutch.")
     assert "project:" not in soon(cli, Path(), "Answer in Dutch.")
+
+
+def full_memory(cli: Cli) -> dict[str, bytes]:
+    """Return system documents that fill their tier to the last token, a mark in each last line."""
+    limit = limit_of(2000, 8000)
+    place = cli.repo / "system"
+    names = sorted(f"system/{file.relative_to(place)}" for file in place.rglob("*.md"))
+    names += [f"system/style/{name}.md" for name in ("python", "writing")]
+    bodies = [[f'- rule {n:03d} of "{name}" <here>' for n in range(3)] for name in names]
+
+    def made() -> dict[str, bytes]:
+        return {
+            name: document(*body, f"- MARK {number} END", about="x").encode()
+            for number, (name, body) in enumerate(zip(names, bodies, strict=True))
+        }
+
+    turn = 0
+    while tier_tokens(Tree.of(made())) < limit:
+        bodies[turn % len(bodies)][0] += "ab\\"
+        turn += 1
+    assert tier_tokens(Tree.of(made())) == limit
+    return made()
+
+
+def full_short_memory(folder: Path, name: str) -> None:
+    folder.mkdir(exist_ok=True)
+    entries = [f"- [{name}-{number:02d}] {'w' * 83}" for number in range(MOST_ENTRIES)]
+    text = "\n".join(["# Memory", "", *entries]) + "\n"
+    assert MOST_CHARACTERS - 100 < len(text) <= MOST_CHARACTERS
+    (folder / "MEMORY.md").write_text(text, "utf-8")
+
+
+def test_a_memory_that_is_full_is_printed_to_its_last_line_within_every_limit(cli, tmp_path):
+    shop = fresh(tmp_path / "shop")
+    documents = full_memory(cli)
+    Repo(cli.repo).commit({path: raw.decode() for path, raw in documents.items()})
+    assert cli("memory", "lint").code == 0
+    full_short_memory(cli.home, "user")
+    full_short_memory(shop.path / ".reflector", "project")
+    cli("prompt", "--cwd", shop.path)
+    for harness in ("claude-code", "gemini-cli", "codex"):
+        done = called(cli.home, harness, "SessionStart", {"cwd": str(shop.path)})
+        line, text = done.stdout.decode(), shown(done.stdout)
+        for number in range(len(documents)):
+            assert f"MARK {number} END" in text
+        assert "[project-19]" in text
+        assert f"{cli.home}/MEMORY.md does not fit here" in text
+        assert wide(text) <= wide(line) <= 9_900
+        assert estimate_tokens(text) <= 2_400
+        assert (parsed(line) is None) == (harness == "codex")
 
 
 def test_a_full_system_tier_does_not_stop_what_is_learned(cli):

@@ -127,7 +127,7 @@ def test_a_command_that_is_killed_leaves_a_child_that_the_next_command_ends(cli,
     assert again.json["run"]["outcome"] == "merged"
     until(lambda: not _lives(child))
     audit(cli.home, transcripts=[talk])
-    outcomes = rows(database(cli), "SELECT outcome, reason FROM runs ORDER BY id")
+    outcomes = rows(database(cli), "SELECT outcome, reason FROM runs ORDER BY reserved_at, rowid")
     assert [tuple(row) for row in outcomes] == [("failed", "supervisor_died"), ("merged", None)]
 
 

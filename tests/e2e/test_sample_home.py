@@ -35,7 +35,9 @@ def test_it_holds_what_a_long_used_home_does(folder):
     assert sum(name.endswith(".md") for name in files) >= 60
     assert len({name.split("/")[1] for name in files if name.startswith("projects/")}) == 3
     assert sum(name.endswith("SKILL.md") for name in files) >= 5
-    outcomes = rows(cli.repo.parent / "state.db", "SELECT outcome FROM runs ORDER BY reserved_at")
+    outcomes = rows(
+        cli.repo.parent / "state.db", "SELECT outcome FROM runs ORDER BY reserved_at, rowid"
+    )
     assert [row[0] for row in outcomes] == ["merged", "merged", "no_changes", "merged", "merged"]
     assert "Reflector-Undo" in git(cli.repo, "log", "main")
     for memory in ("home/MEMORY.md", "project/.reflector/MEMORY.md"):

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ from reflector.runtime.undo import undo
 from reflector.store.locks import Lock
 from tests.support.auditor import audit, git, rows
 from tests.support.detached import rest
+from tests.support.hooks import until_spooled
 from tests.support.scenes import Scene, Shifted, Stage, outcomes
 from tests.support.scripted_engine import lesson_file
 from tests.support.sequencer import Actor, actor
@@ -85,7 +87,9 @@ def sweeps(scene: Scene, later: float = 0) -> list[tuple[str, bool]]:
 
 
 def ledger(scene: Scene) -> list[str]:
-    found = rows(scene.repo.parent / "state.db", "SELECT outcome FROM runs ORDER BY reserved_at")
+    found = rows(
+        scene.repo.parent / "state.db", "SELECT outcome FROM runs ORDER BY reserved_at, rowid"
+    )
     return [row["outcome"] for row in found]
 
 
@@ -466,13 +470,15 @@ def how_it_ended(scene: Scene, run_id: str) -> str:
 def hooks(scene: Scene, session: str) -> None:
     """Be a harness whose turn has ended."""
     given = {"session_id": session, "transcript_path": str(scene.folder / f"{session}.jsonl")}
-    subprocess.run(
+    call = partial(
+        subprocess.run,
         [scene.home / "bin" / "reflector", "hook", "claude-code", "Stop"],
         env={"REFLECTOR_HOME": str(scene.home), "HOME": os.environ["HOME"]},
         input=json.dumps(given | {"cwd": "/"}).encode(),
         check=True,
         timeout=20,
     )
+    until_spooled(scene.home, call)
 
 
 def drains_spool(scene: Scene) -> list[int]:

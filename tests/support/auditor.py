@@ -214,8 +214,8 @@ def settled(database: Path) -> Iterator[str]:
 
 
 def cursors(database: Path) -> Iterator[str]:
-    """Ranges that were consumed or set aside follow each other without gap or overlap, and the
-    cursor is their end.
+    """Ranges that were consumed, set aside or passed by follow each other without gap or overlap,
+    and the cursor is their end.
     """
     conversations = rows(database, "SELECT id, key, cursor, last_sequence FROM conversations")
     for row in conversations:
@@ -228,15 +228,23 @@ def cursors(database: Path) -> Iterator[str]:
             f" AND (outcome IN {CONSUMING} OR x.run IS NOT NULL) ORDER BY first_sequence",
             row["key"],
         )
+        read = [(each["first"], each["last"], f"run {each['run']}") for each in taken]
         reached = 0
-        for each in taken:
-            if each["first"] <= reached:
-                yield f"{row['key']}: run {each['run']} read {each['first']} again"
-            if _shown(database, row["id"], reached, each["first"] - 1):
-                yield f"{row['key']}: rows before {each['first']} were passed over"
-            reached = each["last"]
+        for first, last, reader in sorted(read + _passed_by(database, row["key"])):
+            if first <= reached:
+                yield f"{row['key']}: {reader} read {first} again"
+            if _shown(database, row["id"], reached, first - 1):
+                yield f"{row['key']}: rows before {first} were passed over"
+            reached = last
         if row["cursor"] != reached:
             yield f"{row['key']}: cursor {row['cursor']}, consumed up to {reached}"
+
+
+def _passed_by(database: Path, key: str) -> list[tuple[int, int, str]]:
+    """Return the ranges that an import noted instead of having them read."""
+    found = rows(database, "SELECT value FROM marks WHERE name = ?", f"passed_by/{key}")
+    noted = [each for (value,) in found for each in json.loads(value)]
+    return [(each["first_sequence"], each["last_sequence"], "an import") for each in noted]
 
 
 def _shown(database: Path, conversation: int, after: int, until: int) -> int:

@@ -1,6 +1,6 @@
 """Counts what a session file holds, straight from its JSON and without a line of the product.
 
-Written from the description of the two formats, so that it can contradict the adapters.
+Written from the description of the formats, so that it can contradict the adapters.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ MACHINE_MADE = re.compile(
     r"|<system-reminder>|This session is being continued from a previous)"
 )
 ENVIRONMENT = re.compile(
-    r"\s*(<environment_context>|# AGENTS\.md instructions for|<user_instructions>|<skill>)"
+    r"\s*(<environment_context>|# AGENTS\.md instructions for|<user_instructions>|<skill>"
+    r"|<turn_aborted>)"
 )
+
+REFUSAL = re.compile(r"The user doesn.t want to proceed.*the user said:\n(?P<words>.+)", re.DOTALL)
 
 
 @dataclass
@@ -27,6 +30,7 @@ class Count:
 
     entries: Counter[tuple[str, str]] = field(default_factory=Counter)
     step_ids: set[tuple[str, str]] = field(default_factory=set)
+    tools: dict[str, str] = field(default_factory=dict)
     boundaries: int = 0
     unread: int = 0
     _asked: list[tuple[str, str]] = field(default_factory=list)
@@ -71,6 +75,7 @@ def objects_in(path: Path):
 def count_claude_code(path: Path) -> Count:
     count = Count()
     rows, count.unread = objects_in(path)
+    count.entries["", "user"] += _typed_meanwhile(rows)
     stem = path.stem
     file_agent = stem[len("agent-") :] if stem.startswith("agent-") else ""
     for row in rows:
@@ -88,6 +93,16 @@ def count_claude_code(path: Path) -> Count:
     return count
 
 
+def _typed_meanwhile(rows):
+    """Count what was typed while the agent worked: attachments, or in their absence the queue."""
+    attached = [row["attachment"] for row in rows if row.get("type") == "attachment"]
+    if attached:
+        queued = [item for item in attached if item["type"] == "queued_command"]
+        return sum(item.get("commandMode") == "prompt" for item in queued)
+    moves = [row["operation"] for row in rows if row.get("type") == "queue-operation"]
+    return moves.count("remove")
+
+
 def _claude_row(count, row, agent, *, main):
     content = row["message"]["content"]
     if isinstance(content, str):
@@ -99,6 +114,9 @@ def _claude_row(count, row, agent, *, main):
     for block in content:
         if block["type"] == "tool_result":
             count.answered(agent, block["tool_use_id"])
+            refused = block.get("is_error") and REFUSAL.match(str(block["content"]))
+            foreign = count.tools.get(block["tool_use_id"], "").startswith("mcp__")
+            count.entries[agent, "user"] += bool(refused) and not foreign
     words = [block["text"] for block in content if block["type"] == "text"]
     typed = any(word.strip() and not MACHINE_MADE.match(word) for word in words)
     if typed and not _marked_as_machine_made(row):
@@ -116,6 +134,7 @@ def _claude_block(count, row, agent, block):
     kind = block["type"]
     if kind == "tool_use":
         count.asked(agent, block["id"])
+        count.tools[block["id"]] = block["name"]
     elif kind == "thinking" and block["thinking"].strip():
         count.entries[agent, "reasoning"] += 1
     elif kind == "text" and block["text"].strip():
@@ -129,36 +148,79 @@ def _claude_block(count, row, agent, block):
 def count_codex(path: Path) -> Count:
     count = Count()
     rows, count.unread = objects_in(path)
+    meta = rows[0].get("payload", {})
+    agent = meta["id"] if meta.get("thread_source") == "subagent" else ""
     for number, row in enumerate(rows):
-        payload = row.get("payload", {})
-        if row["type"] == "compacted":
+        payload = row.get("payload", row)
+        if row.get("type") == "compacted":
             count.boundaries += 1
-            count.settled("")
-        elif row["type"] == "response_item":
-            _codex_item(count, payload, number)
+            count.settled(agent)
+        elif row.get("type") == "response_item" or ("type" in row and payload is row):
+            _codex_item(count, agent, payload, number)
+        elif row.get("type") == "event_msg" and payload["type"] == "error":
+            count.entries[agent, "error"] += 1
     return count
 
 
-def _codex_item(count, item, number):
+def _codex_item(count, agent, item, number):
     kind = item["type"]
     if kind == "message":
-        _codex_message(count, item, number)
+        _codex_message(count, agent, item, number)
     elif kind == "reasoning":
-        count.entries["", "reasoning"] += any(part["text"].strip() for part in item["summary"])
+        count.entries[agent, "reasoning"] += any(part["text"].strip() for part in item["summary"])
     elif kind in ("web_search_call", "image_generation_call"):
-        count.entries["", "tool_call"] += 1
+        count.entries[agent, "tool_call"] += 1
     elif kind.endswith("_call"):
-        count.asked("", item["call_id"])
+        count.asked(agent, item["call_id"])
     elif kind.endswith("_output"):
-        count.answered("", item["call_id"])
+        count.answered(agent, item["call_id"])
 
 
-def _codex_message(count, item, number):
+def _codex_message(count, agent, item, number):
     texts = [part["text"] for part in item["content"] if part["type"].endswith("put_text")]
     if item["role"] == "assistant" and "".join(texts).strip():
-        count.entries["", "assistant"] += 1
-        count.step_ids.add(("", item.get("id") or f"row {number}"))
+        count.entries[agent, "assistant"] += 1
+        count.step_ids.add((agent, item.get("id") or f"row {number}"))
     typed = any(text.strip() and not ENVIRONMENT.match(text) for text in texts)
     if item["role"] == "user" and typed:
-        count.settled("")
-        count.entries["", "user"] += 1
+        count.settled(agent)
+        count.entries[agent, "user"] += 1
+
+
+def count_pi(path: Path) -> Count:
+    count = Count()
+    rows, count.unread = objects_in(path)
+    began = [row for row in rows[:3] if row["type"] == "session_init"]
+    agent = next(row["id"] for row in rows[:2] if row["type"] == "session") if began else ""
+    for number, row in enumerate(rows):
+        if row["type"] == "compaction":
+            count.boundaries += 1
+            count.settled(agent)
+        elif row["type"] == "reset_boundary":
+            count.settled(agent)
+        elif row["type"] == "message":
+            _pi_message(count, agent, row["message"], number)
+    return count
+
+
+def _pi_message(count, agent, message, number):
+    role, content = message["role"], message.get("content", [])
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    said = [block for block in blocks if block.get(block["type"], "x").strip()]
+    if role == "user" and said and not message.get("synthetic"):
+        count.settled(agent)
+        count.entries[agent, "user"] += 1
+    elif role == "assistant":
+        for block in said:
+            kind = {"text": "assistant", "thinking": "reasoning"}.get(block["type"])
+            count.entries[agent, kind] += 1
+            if block["type"] == "toolCall":
+                count.asked(agent, block["id"])
+            elif kind == "assistant":
+                count.step_ids.add((agent, f"row {number}"))
+        del count.entries[agent, None]
+        count.entries[agent, "error"] += message["stopReason"] == "error"
+    elif role == "toolResult":
+        count.answered(agent, message["toolCallId"])
+    elif role == "bashExecution":
+        count.entries[agent, "tool_call"] += not message.get("excludeFromContext")

@@ -45,12 +45,17 @@ def lines(*rows, end="\n"):
 
 
 def read(
-    data: bytes, stem: str = "file", *, read: Read | None = None, rows_per_batch: int = 1000
+    data: bytes,
+    stem: str = "file",
+    *,
+    read: Read | None = None,
+    rows_per_batch: int = 1000,
+    settled: bool = False,
 ) -> Read:
     """Read on from where an earlier reading stopped (from the start without one)."""
     read = read or Read()
     source = open_source(io.BytesIO(data), stem)
-    for batch in source.batches(read.position, rows_per_batch):
+    for batch in source.batches(read.position, rows_per_batch, settled=settled):
         read.records += batch.records
         read.bad_lines += batch.bad_lines
         read.skipped += batch.skipped

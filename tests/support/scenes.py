@@ -17,10 +17,10 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from reflector.core.ambient import Ambient, Clock, SystemClock, stamp
+from reflector.core.ambient import Clock, SystemClock, stamp
 from reflector.core.run import Run
 from reflector.core.schedule import Decision, Engine, Event
-from reflector.runtime import birth
+from reflector.runtime import birth, launcher
 from reflector.runtime import payload as payloads
 from reflector.runtime.child import FOLDERS, work, worktree_of
 from reflector.runtime.ingest import ingest
@@ -29,9 +29,10 @@ from reflector.runtime.launch import Listening
 from reflector.runtime.loop import REFLECTION, Quiet, drain, upkeep
 from reflector.runtime.scheduling import Memory, Scheduler
 from reflector.runtime.wiring import Context, context
+from reflector.store.disk import Home
 from reflector.vcs.port import Identity
 from tests.support.children import Child
-from tests.support.clocks import WHEN, FakeChance, FakeClock
+from tests.support.clocks import WHEN, FakeChance, FakeClock, OwnRuns
 from tests.support.scripted_engine import HEAD, finish, perform
 
 SCRIPTED = Engine("scripted", can_dream=True, calls_model=True)
@@ -71,13 +72,14 @@ class Scene:
     def __post_init__(self) -> None:
         self.home = self.folder / "home"
         shutil.copytree(_template(self.identities) / "home", self.home, symlinks=True)
+        launcher.write(Home(self.home))  # the copied one serves the home that was copied
         (self.home / "config.toml").write_text(self.config, "utf-8")
         self.talks: dict[str, list[str]] = {}
         self.chance = FakeChance()
 
     def context(self, identity: str = "default") -> Context:
         found = context(str(self.home), identity)
-        return replace(found, ambient=Ambient(self.clock, self.chance))
+        return replace(found, ambient=OwnRuns(self.clock, self.chance))
 
     @property
     def repo(self) -> Path:

@@ -11,6 +11,7 @@ from pathlib import Path
 from reflector.pipelines.prompts import (
     DecisionRulesContext,
     EnvelopeContext,
+    McpContext,
     Named,
     OpeningContext,
     OpeningDocument,
@@ -30,6 +31,7 @@ GOLDEN = ROOT / "tests" / "golden" / "prompts"
 SEED = SeedContext(identity="acme", date="2026-11-30")
 PREFACE = PrefaceContext(read_more="/home/dev/.reflector/bin/reflector memory cat PATH")
 SHORT = ShortMemoryContext("/home/dev/.reflector/MEMORY.md", "/home/dev/shop/.reflector/MEMORY.md")
+MCP = McpContext(identity="acme", most_documents=200, most_characters=20_000)
 BARE = PromptContext(
     run_id="20261130T120000-0a1b2c3d",
     agent_id="",
@@ -96,6 +98,8 @@ def rendered() -> dict[str, str]:
         "model/preface.md": words.preface(PREFACE),
         **_short_memory(words),
         **_decisions(words),
+        "model/mcp-instructions.md": words.mcp_instructions(MCP),
+        "model/mcp-tools.md": words.mcp_tools(MCP),
         "model/reflection.md": words.prompt("reflection", FULL),
         "model/reflection-bare.md": words.prompt("reflection", BARE),
         "model/dream.md": words.prompt("dream", TARGETED),

@@ -14,6 +14,8 @@ NAMES = (
     "runs",
     "git_work",
     "journaling",
+    "backfill",
+    "hooks",
     "events",
     "startup",
     "redaction",

@@ -79,11 +79,15 @@ def target_of(context: Context, state: State, asked: Asked, kind: str = "") -> T
     return Target("text", Purge(passages([asked.words])))
 
 
+def _longest_first(line: str) -> tuple[int, str]:
+    return -len(line), line
+
+
 def _conversation(context: Context, state: State, key: str) -> Target:
     """Name a conversation, what was said in it, and what was learned from it alone."""
     said = forgetting.texts_of(state.connection, key)
     lines = (line.strip(" .!?") for text in said for line in _SENTENCE.split(text))
-    long = sorted({line for line in lines if len(line) >= _SHORTEST}, key=len, reverse=True)
+    long = sorted({line for line in lines if len(line) >= _SHORTEST}, key=_longest_first)
     learned = _learned(context, forgetting.entries_of(state.connection, key))
     return Target(
         "conversation",

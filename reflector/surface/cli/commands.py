@@ -21,6 +21,8 @@ COMMANDS: dict[str, Entry] = {
     "init": ("init", "make the memory of an identity, with its seed documents"),
     "reflect": ("reflect", "learn from transcripts: ingest, reflect, validate, merge"),
     "dream": ("dream", "go over the memory itself, or one document of it"),
+    "install": ("install", "put Reflector's hooks into a harness, or list the harnesses"),
+    "uninstall": ("uninstall", "take out of a harness what install put there"),
     "ingest": ("ingest", "journal transcripts only; nothing is reflected on"),
     "pause": ("pause", "stop recording, for good or for a time"),
     "resume": ("resume", "go on recording"),
@@ -93,6 +95,7 @@ COMMANDS: dict[str, Entry] = {
     ),
     "redact": ("redact", "take secrets out of a text: stdin to stdout"),
     "prompt": ("prompt", "the compiled memory block, as an agent gets it"),
+    "mcp": ("mcp", "the memory for clients of the Model Context Protocol"),
     "config": ("config", "the settings and where they come from"),
     "doctor": ("doctor", "look for trouble and say what to do"),
 }

@@ -6,28 +6,33 @@ import argparse
 
 from reflector.runtime import birth, block_cache, hook_gate
 from reflector.runtime.wiring import context
+from reflector.surface.cli.choice import add_choice, check, offer
 from reflector.surface.cli.output import Output
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """No arguments of its own."""
+    """Add the answer to the question that is asked once."""
     parser.description = (
         "Make the identity's memory repository with seed documents. Safe to repeat; never "
         "overwrites anything."
     )
+    add_choice(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Make the memory, or say that it is there."""
     found = context(args.home, args.identity)
+    check(found, args.engine)
     born = birth.init(found)
     hook_gate.refresh(found)
     block_cache.refresh(found)
     verb = "Made" if born.created else "Found"
     out.say(
         f"{verb} the memory of {out.style(found.agent.identity, 'bold')} at {born.repository}",
-        "Next: reflector reflect FILE   (a transcript of Claude Code, Codex, or generic JSONL)",
+        "Next: reflector install        (plugs it into the agent that you use)",
+        "  or: reflector reflect FILE   (learns from one recorded session)",
     )
+    engine = offer(found, args.engine, out)
     out.object(
         {
             "identity": found.agent.identity,
@@ -35,6 +40,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
             "repository": str(born.repository),
             "head": born.head,
             "created": born.created,
+            "engine": engine,
         }
     )
     return 0

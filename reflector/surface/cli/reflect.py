@@ -12,6 +12,7 @@ from reflector.runtime.present import run_json
 from reflector.runtime.reflect import Options, Reflected, reflect
 from reflector.runtime.review import asking
 from reflector.runtime.wiring import Context, context
+from reflector.surface.cli.choice import offer
 from reflector.surface.cli.engine import add_engine, chosen
 from reflector.surface.cli.left_out import left_out
 from reflector.surface.cli.main import INTERRUPTED
@@ -43,7 +44,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Do the main job and say what was learned."""
-    found = chosen(context(args.home, args.identity), args)
+    found = context(args.home, args.identity)
+    found.require()
+    if not args.engine and offer(found, "", out):
+        found = context(args.home, args.identity)
+    found = chosen(found, args)
     found = asking(found) if args.review else found
     options = Options(
         files=tuple(args.files),

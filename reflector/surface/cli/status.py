@@ -15,6 +15,7 @@ from reflector.surface.cli.pause import until
 from reflector.surface.cli.pointers import ended
 
 _LISTED = 10
+_SILENT = "never heard: it speaks from the next session on"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,10 +30,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if not out.json:
         _memory(found, out)
         _recording(found, out)
+        _harnesses(found, out)
         _conversations(found, out)
         _decisions(found.decisions, out)
         _runs(found, out)
-        for _, sentence in found.notices:
+        told = set(found.next_session.notice)
+        for sentence in (each for _, each in found.notices if each not in told):
             out.say(safe(sentence))
         for problem in found.problems:
             out.say(
@@ -86,6 +89,19 @@ def _recording(found: Status, out: Output) -> None:
         out.say(f"  excluded  {safe(each)}")
     if told.left_out:
         out.say(f"  {left_out(told.left_out)}")
+
+
+def _harnesses(found: Status, out: Output) -> None:
+    for each in found.harnesses:
+        where = "installed" if each.scopes else "not installed by us"
+        said = f"last heard {each.event} at {each.at}" if each.event else _SILENT
+        out.say(f"hooks    {each.harness}: {where}, {said}")
+    if not found.harnesses:
+        out.say("hooks    none yet: `reflector install` lists the agents that are here")
+    ready = found.next_session
+    size = f"about {ready.tokens} tokens" if ready.tokens else "what is compiled then"
+    notice = f", and you: {safe(' '.join(ready.notice))}" if ready.notice else ""
+    out.say(f"next     a session is told {size}: `reflector prompt`{notice}")
 
 
 def _conversations(found: Status, out: Output) -> None:

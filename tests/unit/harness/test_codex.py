@@ -133,6 +133,31 @@ def test_the_summary_is_hidden_although_it_was_read_before_the_compaction_was_wr
     assert [hidden.message_id for hidden in read(whole, read=read(front)).of(Hidden)] == [LONG]
 
 
+BARE = {"id": SESSION, "timestamp": "2025-05-12T10:00:00.000Z", "instructions": None}
+
+
+def test_the_items_of_the_first_rollouts_stand_alone():
+    rows = [spoke("user", "hello")["payload"], {"record_type": "state"}, call()["payload"]]
+    answer = item("function_call_output", call_id="c1", output="out")["payload"]
+    seen = read(lines(BARE, *rows, answer, rows[0]))
+    assert [entry.text or entry.result for entry in seen.entries] == ["hello", "out", "hello"]
+    assert {record.key.session for record in seen.lasting} == {SESSION}
+    assert len(set(seen.ids)) == 3
+
+
+def test_a_failure_is_an_error():
+    rows = [codex("event_msg", type="error", message="stream disconnected")]
+    (entry,) = read(lines(meta(), *rows, codex("event_msg", type="error"))).entries
+    assert (entry.kind, entry.text) == (Kind.ERROR, "stream disconnected")
+
+
+def test_a_row_of_another_envelope_is_no_item():
+    row = codex("never_heard_of", type="message", role="user", content="no")
+    assert [entry.text for entry in read(lines(meta(), row, spoke("user", "hello"))).entries] == [
+        "hello"
+    ]
+
+
 def test_the_first_session_line_names_the_session():
     data = lines(meta(), meta("99999999-89ab-7cde-8f01-23456789abcd"), spoke("user", "hello"))
     assert {record.key.session for record in read(data).lasting} == {SESSION}

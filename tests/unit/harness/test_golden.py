@@ -17,15 +17,19 @@ from tests.support.harness_rows import read
 TESTS = Path(__file__).resolve().parents[2]
 FIXTURES = TESTS / "fixtures"
 GOLDEN = TESTS / "golden" / "harness"
+REWRITTEN = ("gemini-cli", "opencode", "openhands", "swe-agent")
+"""Harnesses that write records or whole files anew: they are read as settled."""
 NAMES = [
     path.relative_to(FIXTURES)
-    for folder in ("claude-code", "codex")
-    for path in sorted((FIXTURES / folder).rglob("*.jsonl"))
+    for folder in ("claude-code", "codex", "pi", *REWRITTEN)
+    for path in sorted((FIXTURES / folder).rglob("*.*"))
+    if folder in REWRITTEN or path.suffix == ".jsonl"
 ]
 
 
 def rendered(name: Path) -> str:
-    seen = read((FIXTURES / name).read_bytes(), name.stem)
+    settled = name.parts[0] in REWRITTEN
+    seen = read((FIXTURES / name).read_bytes(), name.stem, settled=settled)
     rows = [
         {
             "record": "Appended",
@@ -38,7 +42,8 @@ def rendered(name: Path) -> str:
         for record in seen.records
     ]
     rows.append({"resume_at": seen.position.resume_at, "read_to": seen.position.read_to})
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return text.encode("utf-8", "backslashreplace").decode()  # a lone surrogate cannot be written
 
 
 def golden(name: Path) -> Path:

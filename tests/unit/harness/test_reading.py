@@ -186,6 +186,24 @@ def test_an_open_call_at_the_end_is_kept_back_and_read_again_later():
     assert seen.position == Position(len(more), len(more))
 
 
+def test_an_open_call_gets_no_result_once_the_turn_has_ended():
+    data = lines(
+        assistant("a1", tool_use("c1")),
+        assistant("p1", tool_use("c2"), message="m2", isSidechain=True, agentId="x"),
+    )
+    assert read(data).ids == []
+    seen = read(data, settled=True)
+    assert [(entry.id, entry.result) for entry in seen.entries] == [("claude-code:a1:0", None)]
+    late = lines(result("r1", ("c1", "late")))
+    # The subagent may work on in the background: its call is open still.
+    answered = lines(result("r2", ("c2", "out"), isSidechain=True, agentId="x"))
+    assert [entry.result for entry in read(data + late + answered, read=seen).entries] == [
+        None,
+        "out",
+    ]
+    assert seen.skipped == 1
+
+
 def test_where_it_ran_is_told_again_when_rows_are_read_again():
     data = lines(assistant("a1", tool_use("c1")))
     seen = read(data)

@@ -23,6 +23,14 @@ CHUNK = {"type": "message", **MESSAGE}
         ([{"type": "mode", "mode": "normal", "sessionId": "x"}], "claude-code"),
         ([meta()], "codex"),
         ([spoke("user", "hello")], "codex"),
+        ([{"id": "x", "timestamp": "y", "instructions": None}], "codex"),
+        ([{"type": "session", "version": 3, "id": "x"}], "pi"),
+        ([{"type": "title", "title": "x"}, {"type": "session", "id": "x"}], "pi"),
+        ([{"sessionId": "x", "projectHash": "y"}], "gemini-cli"),
+        ([{"info": {"projectID": "x"}, "messages": []}], "opencode"),
+        ([{"kind": "MessageEvent", "source": "user", "id": "x"}], "openhands"),
+        ([{"id": 1, "source": "agent", "observation": "run", "cause": 0}], "openhands"),
+        ([{"trajectory": [], "history": []}], "swe-agent"),
         ([MESSAGE], "jsonl"),
         ([{"session_id": "x"}, MESSAGE], "jsonl"),
         ([CHUNK], "jsonl"),
@@ -35,7 +43,10 @@ def test_a_session_is_recognised_by_its_first_rows(rows, harness):
 
 
 def test_every_adapter_has_a_name_of_its_own():
-    assert [adapter.harness for adapter in ADAPTERS] == ["claude-code", "codex", "jsonl"]
+    assert [adapter.harness for adapter in ADAPTERS] == [
+        *("claude-code", "codex", "gemini-cli", "opencode", "openhands", "pi", "swe-agent"),
+        "jsonl",
+    ]
 
 
 HOOK = {"session_id": "x", "hook_event_name": "Stop"}
@@ -44,10 +55,7 @@ HOOK = {"session_id": "x", "hook_event_name": "Stop"}
 @pytest.mark.parametrize(
     ("rows", "name"),
     [
-        ([{"type": "session", "version": 3, "id": "x"}], "a pi session"),
-        ([{"type": "title", "title": "x"}, {"type": "session", "id": "x"}], "an oh-my-pi session"),
         ([{"type": "session", "id": "x"}, {"type": "agent_start"}], "output of pi --mode json"),
-        ([{"sessionId": "x", "projectHash": "y"}], "a Gemini CLI session"),
         ([{"type": "init", "session_id": "x"}, CHUNK], "stream-json output of Gemini CLI"),
         (
             [{"type": "system", "subtype": "init", "session_id": "x"}],
@@ -59,15 +67,7 @@ HOOK = {"session_id": "x", "hook_event_name": "Stop"}
         ([{"in": HOOK | {"transcript_path": "/h/.codex/x.jsonl"}}], "hook input of Codex"),
         ([HOOK | {"transcript_path": "C:\\h\\.gemini\\x"}], "hook input of Gemini CLI"),
         ([HOOK], "hook input"),
-        ([{"kind": "MessageEvent", "source": "user", "id": "x"}], "OpenHands events"),
-        ([{"id": 1, "source": "agent", "cause": 0}], "OpenHands events of version 0"),
         ([{"sessionID": "x", "part": {}}], "output of opencode run"),
-        ([{"info": {"projectID": "x"}, "messages": []}], "an OpenCode export"),
-        ([{"trajectory": [], "history": []}], "a SWE-agent trajectory"),
-        (
-            [{"id": "x", "timestamp": "y", "instructions": None}],
-            "a Codex rollout from before September 2025",
-        ),
         (
             [{"type": "user", "sessionId": "x", "uuid": "y", "message": {"parts": []}}],
             "a Qwen Code session",
@@ -84,10 +84,6 @@ def test_what_is_not_read_is_named(rows, name):
 @pytest.mark.parametrize(
     ("content", "name"),
     [
-        ({"sessionId": "x", "projectHash": "y", "messages": []}, "a Gemini CLI session"),
-        ({"info": {"id": "ses_x", "projectID": "y"}, "messages": []}, "an OpenCode export"),
-        ({"environment": "main", "trajectory": [], "history": []}, "a SWE-agent trajectory"),
-        ([{"id": 0, "source": "agent", "action": "run"}], "OpenHands events of version 0"),
         ([1], "a JSON array"),
         ({"a": [1, 2]}, "a single JSON object"),
     ],
@@ -97,7 +93,22 @@ def test_a_file_of_one_printed_object_is_named_in_the_refusal(content, name):
     with pytest.raises(UnknownFormatError, match=f"looks like {name}") as raised:
         open_source(io.BytesIO(data), "file")
     assert raised.value.facts == {"looks_like": name}
-    assert "claude-code, codex, jsonl" in raised.value.hint
+    assert "gemini-cli, opencode, openhands, pi, swe-agent, jsonl" in raised.value.hint
+
+
+def test_one_event_of_openhands_is_refused_with_what_to_do_about_it():
+    event = {"id": "x", "source": "user", "kind": "MessageEvent"}
+    for data in (json.dumps(event), json.dumps(event, indent=2)):
+        with pytest.raises(UnknownFormatError, match="one event of OpenHands") as raised:
+            open_source(io.BytesIO(data.encode()), "event-00000-x", "events")
+        assert "cat events/*" in raised.value.hint
+    assert open_source(io.BytesIO(json.dumps(event).encode()), "talk").harness == "openhands"
+
+
+def test_a_prompt_log_is_no_session():
+    log = [{"sessionId": "x", "messageId": 0, "type": "user", "message": "hello"}]
+    with pytest.raises(UnknownFormatError, match="the prompt log of Gemini CLI"):
+        open_source(io.BytesIO(json.dumps(log, indent=2).encode()), "logs")
 
 
 def test_text_is_named_in_the_refusal():

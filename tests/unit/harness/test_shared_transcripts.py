@@ -10,37 +10,50 @@ import pytest
 from reflector.core.entry import Kind
 from reflector.core.errors import UnknownFormatError
 from reflector.harness.reading import Boundary, open_source
-from tests.support.counter import count_claude_code, count_codex
+from tests.support.counter import count_claude_code, count_codex, count_pi
 from tests.support.harness_rows import read, read_growing
 
 ROOT = Path(__file__).resolve().parents[3]
 SHARED = ROOT.parent / "shared" / "data"
-FOLDERS = ("transcripts/claude-code", "transcripts/codex", "live-captures")
+FOLDERS = ("transcripts/claude-code", "transcripts/codex", "transcripts/pi", "live-captures")
+HARNESSES = ("claude-code", "codex", "pi", "made-torn")
+COUNTERS = {
+    "claude": count_claude_code,
+    "codex": count_codex,
+    "pi": count_pi,
+    "made": count_claude_code,
+}
 
 SESSIONS = {
     str(path.relative_to(SHARED)): path
     for folder in FOLDERS
     for path in sorted((SHARED / folder).rglob("*.jsonl"))
-    if ("claude-code" in str(path) or "codex" in str(path) or "made-torn" in str(path))
+    if any(f"/{mine}" in str(path) for mine in HARNESSES)
     and not path.name.startswith(("stdout-", "hook-stdin"))
 }
 OTHERS = {
     str(path.relative_to(SHARED)): path
     for folder in ("transcripts", "live-captures")
     for path in sorted((SHARED / folder).rglob("*"))
-    if path.is_file() and path not in SESSIONS.values()
+    if path.name.startswith(("stdout-", "hook-stdin", "plugin-events")) or ".meta" in path.suffixes
 }
 FIXTURES = {
     str(path.relative_to(ROOT)): path
-    for folder in ("claude-code", "codex")
+    for folder in ("claude-code", "codex", "pi")
     for path in sorted((ROOT / "tests/fixtures" / folder).rglob("*.jsonl"))
 }
 
 absent = pytest.mark.skipif(not SESSIONS, reason=f"no shared transcripts in {SHARED}")
 
 
+def counter(path):
+    """Choose the counter of a file by the folder that it lies in."""
+    harness = next(part for part in reversed(path.parts[:-1]) if part.startswith(HARNESSES))
+    return COUNTERS[harness.split("-")[0]]
+
+
 def check(path):
-    count = (count_codex if path.stem.startswith("rollout") else count_claude_code)(path)
+    count = counter(path)(path)
     seen = read(path.read_bytes(), path.stem)
     records = [record for record in seen.lasting if hasattr(record, "entry")]
     kinds = Counter((record.key.agent, record.entry.kind.value) for record in records)
@@ -77,7 +90,7 @@ def test_a_real_session_gives_the_same_while_it_grows(name):
 
 @absent
 @pytest.mark.parametrize("name", OTHERS or ["none"])
-def test_every_other_file_is_refused_by_name(name):
+def test_what_is_no_session_is_refused_by_name(name):
     with OTHERS[name].open("rb") as stream, pytest.raises(UnknownFormatError) as raised:
         open_source(stream, OTHERS[name].stem)
     assert raised.value.facts["looks_like"]

@@ -65,6 +65,7 @@ def test_every_field_of_a_context_is_used_and_nothing_else_is_asked_for() -> Non
             "DecisionRulesContext",
             "EnvelopeContext",
             "QueueContext",
+            "McpContext",
         )
     }
 

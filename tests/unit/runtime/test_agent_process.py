@@ -87,7 +87,7 @@ def mark():
 
 
 def until(condition) -> bool:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 20
     while not condition():
         if time.monotonic() > deadline:
             return False

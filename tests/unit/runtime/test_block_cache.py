@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from reflector.harness.limits import least
+from reflector.harness.limits import NOTICE_CHARS, least, wide
 from reflector.memory.budget import estimate_tokens
 from reflector.runtime import birth, block_cache
 from reflector.runtime.compiled import Wanted, compile_block, limits
 from reflector.runtime.settings import load
 from reflector.runtime.wiring import Context, context
-from reflector.surface import hook
+from reflector.surface import hook, hook_seldom
 from tests.support.repos import Repo, fresh
 
 
@@ -69,6 +71,16 @@ def test_two_places_whose_names_are_cut_alike_are_not_mixed_up(found, project):
     keep(found, one)
     assert printed(found, one)
     assert printed(found, two) is None
+
+
+def test_a_copied_home_trusts_no_block_of_the_other(found, tmp_path):
+    keep(found, None)
+    copy = tmp_path / "copy"
+    shutil.copytree(found.home.path, copy, symlinks=True)
+    other = context(str(copy))
+    assert printed(found, None)
+    assert printed(other, None) is None
+    assert keep(other, None) == printed(other, None)
 
 
 @dataclass(frozen=True)
@@ -165,7 +177,7 @@ def test_what_a_late_hook_prints_tells_nothing_of_short_memory(found, project):
     assert "the old wish" in text
     assert "the other wish" in text
     stamps, block = hook._kept(os.fsencode(found.agent.path), os.fsencode(project.path))
-    late = hook._without_volatile(stamps, block).decode()
+    late = hook_seldom.without_volatile(stamps, block).decode()
     assert "wish" not in late
     assert "MEMORY.md" not in late
     assert "<self>" in late
@@ -191,3 +203,28 @@ def test_a_block_that_a_hook_prints_keeps_to_what_every_harness_takes(found, tmp
     assert limits(usual, Wanted(budget_tokens=700)) == (700, 8000)
     text = compile_block(found, Wanted(by_hook=True))[1].text
     assert estimate_tokens(text) <= tokens
+
+
+def test_a_line_of_json_that_a_hook_prints_keeps_to_the_limit_whatever_is_escaped(found):
+    (found.home.path / "config.toml").write_text(
+        "[prompt]\nbudget_tokens = 2400\nmax_chars = 9600\n"
+    )
+    about = 'An "odd" \\\\ description with <signs> that are escaped, over and over again.'
+    folders = ("reference", "facts", "experiences")
+    documents = {
+        f"{folder}/{number:02d}.md": f"---\ndescription: '{about} {number}'\n---\nText.\n"
+        for folder in folders
+        for number in range(60)
+    }
+    escaped = "\\" * 5
+    rules = "".join(f'- "{escaped}{number}"\n' for number in range(29))
+    for number in range(20):
+        name = f"system/rules-{number:02d}.md"
+        documents[name] = f"---\ndescription: Quotes\n---\n{rules}"
+    Repo(found.agent.repo).commit(documents)
+    again = context(str(found.home.path))
+    text = compile_block(again, Wanted(by_hook=True))[1].text
+    line = hook._formed("claude-code", "SessionStart", "n" * (NOTICE_CHARS - 2), text.encode())
+    assert line.startswith(b'{"systemMessage":')
+    assert 9_000 < wide(line.decode()) <= 9_900
+    assert json.loads(line)["hookSpecificOutput"]["additionalContext"] == text

@@ -49,7 +49,10 @@ class Watched:
 
 def runs(scene: Scene, identity: str = "default") -> list[str]:
     state = scene.context(identity).agent.state
-    return [row["outcome"] for row in rows(state, "SELECT outcome FROM runs ORDER BY reserved_at")]
+    return [
+        row["outcome"]
+        for row in rows(state, "SELECT outcome FROM runs ORDER BY reserved_at, rowid")
+    ]
 
 
 def many(scene: Scene, identity: str, count: int) -> None:

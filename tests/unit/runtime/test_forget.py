@@ -93,7 +93,7 @@ def test_the_ledger_and_every_mark_name_the_new_commits(scene):
 
 def test_a_run_of_before_the_rewrite_can_be_undone(scene):
     forgotten(scene)
-    run = _rows(scene, "SELECT id FROM runs ORDER BY reserved_at DESC")[0][0]
+    run = _rows(scene, "SELECT id FROM runs ORDER BY reserved_at DESC, rowid DESC")[0][0]
     undo(scene.context(), str(run))
     assert "make test" not in (scene.repo / "system/human.md").read_text("utf-8")
 
@@ -336,7 +336,7 @@ def test_a_worktree_that_a_dead_run_left_goes_with_what_it_holds(scene):
 
 
 def test_an_empty_merge_stays_and_undoing_it_takes_nothing_back(scene):
-    run = str(_rows(scene, "SELECT id FROM runs ORDER BY reserved_at")[0][0])
+    run = str(_rows(scene, "SELECT id FROM runs ORDER BY reserved_at, rowid")[0][0])
     before = scene.git("rev-list", "--count", "main")
     forgotten(scene, "project ships in May")
     assert scene.git("rev-list", "--count", "main") == before

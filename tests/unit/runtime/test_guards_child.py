@@ -7,8 +7,8 @@ import pytest
 from reflector.core.ambient import system
 from reflector.core.errors import DocumentError
 from reflector.runtime.child import WorktreeCommit
-from reflector.runtime.payload import Payload
 from reflector.vcs import worktree
+from tests.support.payloads import payload
 from tests.support.repos import RUN, Repo, door, fresh
 
 TOKEN = "ghp_" + "A1b2C3d4E5" * 4
@@ -25,23 +25,7 @@ def at_work(tmp_path):
     repo = fresh(tmp_path / "memory")
     place = worktree.planned(repo.path, tmp_path / "worktrees", 1, RUN, repo.sha())
     worktree.create(door(repo), place)
-    payload = Payload(
-        run_id=RUN,
-        pipeline="reflection",
-        engine="rules",
-        agent_id="a",
-        identity="a",
-        worktree=str(place.path),
-        repository=str(repo.path),
-        branch=place.branch,
-        base=place.base,
-        today="2026-11-30",
-        focus="",
-        unwanted=(),
-        user_entries=(),
-        conversations=(),
-    )
-    return Repo(place.path), WorktreeCommit(payload, place, system())
+    return Repo(place.path), WorktreeCommit(payload(repo, place), place, system())
 
 
 def test_a_commit_that_would_be_refused_says_why(at_work):

@@ -57,7 +57,9 @@ if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
         sys.stdout.close()
-        open("escaped", "w").write(str(os.getpid()))
+        with open("writing", "w") as file:
+            file.write(str(os.getpid()))
+        os.rename("writing", "escaped")
         time.sleep(60)
     os._exit(0)
 os.wait()
@@ -82,7 +84,7 @@ def test_what_a_dead_supervisor_left_running_is_found_by_its_mark(tmp_path):
     assert [each.pid for each in marked(RUN, psutil.process_iter())] == [stray.pid]
     end_strays(RUN)
     assert not psutil.pid_exists(stray.pid)
-    stray.wait(timeout=5)
+    stray.wait(timeout=20)
     assert other.poll() is None
     other.kill()
     other.wait()
@@ -111,7 +113,7 @@ def test_a_child_dies_with_its_supervisor():
     supervisor = python(_BORN)
     child = psutil.Process(int(heard(supervisor)))
     supervisor.send_signal(signal.SIGKILL)
-    _, alive = psutil.wait_procs([child], timeout=3)
+    _, alive = psutil.wait_procs([child], timeout=20)
     for each in alive:
         each.kill()
     ended(supervisor)

@@ -65,7 +65,7 @@ def daemon(scene: Scene, hands: Detached, stop) -> tuple[Daemon, list[str]]:
 def test_a_long_run_of_one_identity_keeps_no_other_waiting(scene):
     for identity in TWO:
         talks(scene, identity)
-    late = scene.clock.monotonic() + 15
+    late = scene.clock.monotonic() + 45
     made, said = daemon(
         scene, Detached(LONG), lambda: merged(scene, "beta") or scene.clock.monotonic() > late
     )

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from reflector.surface import hook
 from tests.support.cli import ROOT
+from tests.support.hooks import called, shown
 
 HOOK = ROOT / "reflector" / "surface" / "hook.py"
 TEXT = st.text("ab/*", max_size=8)
@@ -129,15 +130,8 @@ def test_main_is_found_loose_and_packed(home):
 
 
 def run(home: Path, given: bytes, event: str = "Stop", **environ: str):
-    """Be a harness that calls the hook."""
-    return subprocess.run(
-        [sys.executable, "-IS", str(HOOK), "hook", "claude-code", event],
-        env={"REFLECTOR_HOME": str(home), **environ},
-        input=given,
-        capture_output=True,
-        timeout=20,
-        check=False,
-    )
+    """Be a harness that calls the hook, and has time."""
+    return called(home, "claude-code", event, given, **environ)
 
 
 def quiet(home: Path) -> Path:
@@ -201,10 +195,10 @@ def test_a_session_in_an_odd_place_is_shown_what_holds_everywhere(home, cwd):
     (agent / "block").write_bytes(b"reflector-block 2\nmain x\nvolatile 4 8\n\nthe old memory\n")
     (home / "hook.gate").write_text("default me\n")
     done = run(quiet(home), json.dumps({"cwd": cwd}).encode(), "SessionStart")
-    assert (done.returncode, done.stdout) == (0, b"the memory\n")
+    assert (done.returncode, shown(done.stdout)) == (0, "the memory\n")
 
 
-def resumed(home: Path, *rows: object, source: str = "resume") -> bytes:
+def resumed(home: Path, *rows: object, source: str = "resume") -> str:
     """Go on with a session whose transcript has these rows; return what is printed."""
     agent = home / "agents" / "me"
     (agent / "repo" / ".git" / "refs" / "heads").mkdir(parents=True, exist_ok=True)
@@ -216,7 +210,8 @@ def resumed(home: Path, *rows: object, source: str = "resume") -> bytes:
     talk.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     given = {"source": source, "transcript_path": str(talk)}
     printed: bytes = run(home, json.dumps(given).encode(), "SessionStart").stdout
-    return printed
+    assert bool(printed) == bool(shown(printed))
+    return shown(printed)
 
 
 SHOWN = '<!-- x -->\nthe "memory" \\ 密\n'
@@ -226,19 +221,19 @@ COMPACTED = {"type": "system", "subtype": "compact_boundary"}
 
 def test_a_session_that_goes_on_is_not_shown_the_same_text_twice(home):
     quiet(home)
-    assert resumed(home).decode() == SHOWN
-    assert resumed(home, {"x": 1}, ROW, {"x": 2}) == b""
-    assert resumed(home, {"content": SHOWN.replace("memory", "other memory")}).decode() == SHOWN
+    assert resumed(home) == SHOWN
+    assert resumed(home, {"x": 1}, ROW, {"x": 2}) == ""
+    assert resumed(home, {"content": SHOWN.replace("memory", "other memory")}) == SHOWN
 
 
 def test_after_a_compaction_it_is_shown_again_on_purpose_and_once(home):
     quiet(home)
-    assert resumed(home, ROW, source="compact").decode() == SHOWN
-    assert resumed(home, ROW, source="startup").decode() == SHOWN
-    assert resumed(home, ROW, COMPACTED).decode() == SHOWN
-    assert resumed(home, ROW, COMPACTED, ROW) == b""
-    assert resumed(home, ROW, {"type": "compacted", "payload": {}}).decode() == SHOWN
-    assert resumed(home, {"said": '"compact_boundary"'}, ROW, {"said": '"compact_boundary"'}) == b""
+    assert resumed(home, ROW, source="compact") == SHOWN
+    assert resumed(home, ROW, source="startup") == SHOWN
+    assert resumed(home, ROW, COMPACTED) == SHOWN
+    assert resumed(home, ROW, COMPACTED, ROW) == ""
+    assert resumed(home, ROW, {"type": "compacted", "payload": {}}) == SHOWN
+    assert resumed(home, {"said": '"compact_boundary"'}, ROW, {"said": '"compact_boundary"'}) == ""
 
 
 def test_a_memory_whose_spool_cannot_be_written_is_shown_all_the_same(home):
@@ -249,5 +244,5 @@ def test_a_memory_whose_spool_cannot_be_written_is_shown_all_the_same(home):
     (home / "hook.gate").write_text("default me\n")
     (home / "spool").rmdir()
     done = run(home, b"{}", "SessionStart")
-    assert (done.returncode, done.stdout) == (0, b"the memory\n")
+    assert (done.returncode, shown(done.stdout)) == (0, "the memory\n")
     assert run(home, b'{"cwd": "/"}').stdout == b""

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -209,10 +208,11 @@ def test_a_remote_that_hangs_is_given_up_with_all_it_started(tmp_path):
     scene = memory(tmp_path / "one", "ssh://git@example.invalid/m.git")
     note = tmp_path / "pid"
     environ = ssh(tmp_path, f"echo $$ > {note}; exec sleep 600")
-    began = time.monotonic()
-    done = mirror(replace(scene.context(), environ=environ), seconds=0.5)
-    assert time.monotonic() - began < 10
-    assert done.failure == "timed_out"
+    for seconds in (0.5, 2, 8, 20):  # a busy machine may not even have begun
+        done = mirror(replace(scene.context(), environ=environ), seconds=seconds)
+        assert done.failure == "timed_out"
+        if note.exists() and note.read_text("ascii").endswith("\n"):
+            break
     assert not alive(int(note.read_text("ascii")))
 
 

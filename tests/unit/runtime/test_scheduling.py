@@ -46,7 +46,8 @@ def scene(tmp_path):
 
 def ledger(scene: Scene) -> list[tuple[str, str, str]]:
     found = rows(
-        scene.repo.parent / "state.db", "SELECT pipeline, trigger, state FROM runs ORDER BY id"
+        scene.repo.parent / "state.db",
+        "SELECT pipeline, trigger, state FROM runs ORDER BY reserved_at, rowid",
     )
     return [tuple(row) for row in found]
 

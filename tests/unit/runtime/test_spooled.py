@@ -14,45 +14,13 @@ from reflector.runtime.spooled import Drained, drain_spool
 from reflector.runtime.status import status
 from reflector.store import spool
 from reflector.store.locks import Lock
-from tests.support.auditor import rows
 from tests.support.scenes import Scene
-
-CONFIG = "[trigger]\nstep_count = 2\n"
-TODAY = "2026-11-30.jsonl"
+from tests.support.spooling import CONFIG, TODAY, drained, hook, reserved
 
 
 @pytest.fixture
 def scene(tmp_path):
     return Scene(tmp_path, CONFIG)
-
-
-def hook(scene: Scene, event: str = "Stop", session: str = "talk", **fields: object) -> None:
-    """Append what a hook would."""
-    known = {
-        "time": "1.0",
-        "harness": "claude-code",
-        "event": event,
-        "session_id": session,
-        "transcript_path": str(scene.folder / f"{session}.jsonl"),
-        "cwd": "/",
-        **fields,
-    }
-    with (scene.home / "spool" / TODAY).open("a") as file:
-        file.write(json.dumps(known, separators=(",", ":")) + "\n")
-
-
-def drained(scene: Scene) -> Drained:
-    return drain_spool(scene.context(), launch=False)
-
-
-def reserved(scene: Scene, identity: str = "default") -> list[tuple[str, str]]:
-    state = scene.context(identity).agent.state
-    found = rows(
-        state,
-        "SELECT trigger, conversation FROM runs JOIN run_snapshots ON run = runs.id "
-        "WHERE state = 'active' ORDER BY position",
-    )
-    return [tuple(row) for row in found]
 
 
 def test_a_turn_that_settled_is_journaled_and_decided_on(scene):
@@ -65,10 +33,11 @@ def test_a_turn_that_settled_is_journaled_and_decided_on(scene):
 
 def test_what_was_said_is_only_journaled(scene):
     scene.write("Hello.", "Yes.", "And?", "And.")
-    for event in ("SessionStart", "UserPromptSubmit", "PreCompact", "Whatever"):
+    for event in ("UserPromptSubmit", "PreCompact", "SubagentStop", "Whatever"):
         hook(scene, event)
+    hook(scene, "SessionStart", source="compact")
     hook(scene, "Stop", harness="unheard-of")
-    assert drained(scene) == Drained(events=5, entries=4)
+    assert drained(scene) == Drained(events=6, entries=4)
     assert reserved(scene) == []
 
 
@@ -170,6 +139,16 @@ def test_a_hook_that_found_a_drainer_at_its_end_is_not_left_lying(scene, monkeyp
 
     monkeypatch.setattr(Lock, "release", releases)
     assert drained(scene).events == 2
+    assert not spool.pending(scene.home / "spool")
+
+
+def test_a_spool_larger_than_one_round_is_read_to_its_end(scene, monkeypatch):
+    monkeypatch.setattr(drainer, "_AT_ONCE", 3)
+    for name in ("one", "two"):
+        scene.write("Hello.", "Yes.", session=name)
+        for _ in range(4):
+            hook(scene, session=name)
+    assert drained(scene) == Drained(events=8, entries=4)
     assert not spool.pending(scene.home / "spool")
 
 

@@ -9,10 +9,10 @@ from reflector.core.ambient import system
 from reflector.core.errors import DocumentError
 from reflector.runtime.child import WorktreeCommit, _system_left
 from reflector.runtime.integration import scope
-from reflector.runtime.payload import Payload
 from reflector.runtime.wiring import context
 from reflector.vcs import worktree
 from tests.support.guarded import born, waiting
+from tests.support.payloads import payload
 from tests.support.repos import RUN, Repo, door, fresh
 
 
@@ -28,36 +28,16 @@ def test_a_run_is_judged_by_the_tiers_share_of_the_settings(tmp_path):
 SAID = Update("system/house.md: the rules of the house", ("said",))
 
 
-def payload(repo: Repo, place: worktree.Worktree, system_tokens: int) -> Payload:
-    return Payload(
-        run_id=RUN,
-        pipeline="reflection",
-        engine="rules",
-        agent_id="a",
-        identity="a",
-        worktree=str(place.path),
-        repository=str(repo.path),
-        branch=place.branch,
-        base=place.base,
-        today="2026-11-30",
-        focus="",
-        unwanted=(),
-        user_entries=("said",),
-        conversations=(),
-        system_tokens=system_tokens,
-    )
-
-
 def test_an_engine_hears_of_a_full_tier_before_it_finishes(tmp_path):
     repo = fresh(tmp_path / "memory", {"system/a.md": "---\ndescription: a\n---\n- one\n"})
     place = worktree.planned(repo.path, tmp_path / "worktrees", 1, RUN, repo.sha())
     worktree.create(door(repo), place)
-    told = payload(repo, place, 100)
+    told = payload(repo, place, user_entries=("said",), system_tokens=100)
     commit = WorktreeCommit(told, place, system())
     left = _system_left(told, place)
     assert left is not None
     assert 50 < left < 100
-    assert _system_left(payload(repo, place, 0), place) is None
+    assert _system_left(payload(repo, place, system_tokens=0), place) is None
     long = "---\ndescription: the house\n---\n" + "- a rule of this house\n" * 40
     Repo(place.path).write({"system/house.md": long})
     with pytest.raises(DocumentError, match="more than 100; merge, demote or archive"):

@@ -66,13 +66,38 @@ def test_a_hook_whose_input_never_ends_gives_up(home):
     try:
         process = subprocess.Popen(HOOK, env={"REFLECTOR_HOME": str(home)}, stdin=ours)
         try:
-            assert process.wait(timeout=4) == 0
+            assert process.wait(timeout=20) == 0
         finally:
             process.kill()
             process.wait()
     finally:
         os.close(ours)
         os.close(theirs)
+
+
+_STARVED = """
+import _signal, sys
+sys.path.insert(0, sys.argv.pop(1))
+alarms = int(sys.argv.pop(1))
+import hook
+ask = hook._gate
+def late(home):
+    for _ in range(alarms):
+        _signal.pause()
+    return ask(home)
+hook._gate = late
+sys.exit(hook.main())
+"""
+
+
+@pytest.mark.parametrize(("alarms", "lines"), [(1, 1), (50, 0)])
+def test_a_hook_on_a_starved_machine_still_writes_its_line_but_not_for_ever(home, alarms, lines):
+    words = (*HOOK[:2], "-c", _STARVED, str(Path(HOOK[2]).parent), str(alarms), *HOOK[3:])
+    done = subprocess.run(
+        words, env={"REFLECTOR_HOME": str(home)}, input=PAYLOAD, timeout=20, check=False
+    )
+    assert done.returncode == 0
+    assert sum(file.read_bytes().count(b"\n") for file in home.glob("spool/*.jsonl")) == lines
 
 
 @pytest.mark.parametrize("words", [(), ("claude-code",), ("claude-code", "Stop", "more")])

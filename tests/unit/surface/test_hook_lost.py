@@ -5,14 +5,12 @@ from __future__ import annotations
 import fcntl
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.cli import ROOT
+from tests.support.hooks import called
 
-HOOK = ROOT / "reflector" / "surface" / "hook.py"
 LARGE = json.dumps({"cwd": "/secret", "session_id": "s", "prompt": "CANARY " * 700_000}).encode()
 
 
@@ -26,14 +24,7 @@ def home(tmp_path: Path):
 
 
 def run(home: Path, event: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-IS", str(HOOK), "hook", "claude-code", event],
-        env={"REFLECTOR_HOME": str(home)},
-        input=LARGE,
-        capture_output=True,
-        timeout=20,
-        check=False,
-    )
+    return called(home, "claude-code", event, LARGE)
 
 
 def spooled(home: Path) -> list[dict[str, str]]:

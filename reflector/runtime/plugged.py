@@ -1,0 +1,102 @@
+"""Whether the hooks work: where we are installed, what was last heard, what a session is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from reflector.core.ambient import stamp
+from reflector.harness.meanings import EVENTS
+from reflector.memory.budget import estimate_tokens
+from reflector.runtime import block_cache, installed, notices
+from reflector.runtime.harnesses import entries
+from reflector.runtime.problems import Problem
+from reflector.runtime.wiring import Context
+from reflector.store import scheduling
+from reflector.store.disk import read_regular
+from reflector.store.spool import Spooled
+from reflector.store.state import Connection, State
+
+_LARGEST = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Plugged:
+    """One harness. `event` and `at` are what was last heard of it, "" if it never was."""
+
+    harness: str
+    scopes: tuple[str, ...]
+    event: str
+    at: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the machine form."""
+        return {
+            "harness": self.harness,
+            "scopes": list(self.scopes),
+            "last_event": self.event or None,
+            "last_event_at": self.at or None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class NextSession:
+    """What the next session here is told. No tokens: its block is compiled when it begins."""
+
+    tokens: int | None
+    notice: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the machine form."""
+        return {"tokens": self.tokens, "notice": list(self.notice)}
+
+
+def note(connection: Connection, last: Mapping[str, Spooled]) -> None:
+    """Keep the last event of each harness, in the caller's transaction. Others are not ours."""
+    for harness, each in last.items():
+        if each.event in EVENTS.get(harness, {}):
+            scheduling.set_mark(connection, _mark(harness), json.dumps([each.event, each.at]))
+
+
+def plugged(context: Context, state: State) -> tuple[Plugged, ...]:
+    """Return the harnesses that we are installed in or have heard of."""
+    record = installed.load(context.home)
+    found = []
+    for name in EVENTS:
+        scopes = tuple(each.project or each.scope for each in record if each.harness == name)
+        event, at = _heard(state.connection, name)
+        if scopes or event:
+            found.append(Plugged(name, scopes, event, at))
+    return tuple(found)
+
+
+def unplugged(context: Context) -> tuple[Problem, ...]:
+    """Return what is wrong with what `install` put in place."""
+    return tuple(
+        Problem("install_broken", each.message, each.hint)
+        for each in entries(context)
+        if not each.ok
+    )
+
+
+def next_session(context: Context, state: State) -> NextSession:
+    """Return what hooks have ready for a session that begins anywhere."""
+    raw = read_regular(block_cache.place(context, None), _LARGEST)
+    block = (raw or b"").partition(b"\n\n")[2].decode("utf-8", "replace")
+    sentences, _ = notices.at_start(context, state)
+    return NextSession(estimate_tokens(block) if block else None, sentences)
+
+
+def _mark(harness: str) -> str:
+    return f"heard/{harness}"
+
+
+def _heard(connection: Connection, harness: str) -> tuple[str, str]:
+    try:
+        event, at = json.loads(scheduling.mark(connection, _mark(harness)) or '["", 0]')
+        return str(event), stamp(datetime.fromtimestamp(at, UTC)) if event else ""
+    except (ValueError, TypeError, OverflowError, OSError):
+        return "", ""

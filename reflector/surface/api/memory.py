@@ -1,0 +1,364 @@
+"""The Python API: a memory as a program that embeds Reflector sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from reflector.core.cleaning import clean, clean_values
+from reflector.core.errors import NotFoundError
+from reflector.core.machine import SLOT
+from reflector.core.run import Run
+from reflector.core.schedule import Event, Manual, Settled
+from reflector.memory import tools
+from reflector.runtime import birth, documents, front
+from reflector.runtime.compiled import Wanted, compile_block
+from reflector.runtime.learned import learned
+from reflector.runtime.present import run_json
+from reflector.runtime.provenance import why as why_of
+from reflector.runtime.provenance import why_json
+from reflector.runtime.reflect import Options
+from reflector.runtime.reflect import reflect as reflect_now
+from reflector.runtime.review import asking
+from reflector.runtime.settings import with_flags
+from reflector.runtime.status import status as status_of
+from reflector.runtime.wiring import Context, context, context_for
+from reflector.runtime.writing import Change, Writer, write
+from reflector.store import journal, reservations
+from reflector.store.state import State
+from reflector.surface.api import journaling
+from reflector.surface.api.values import Appended, Decided, Document, Reflected, Written
+from reflector.surface.api.watching import Eyes, never, nobody
+
+_REFLECTION = SLOT["reflection"]
+_NOT_RECORDED = Decided("nothing", "not_recorded")
+
+
+class Memory:
+    """The memory of one identity, and the conversations that it learns from.
+
+    Everything is synchronous. An object holds settings and paths alone: files, database and git are
+    opened within each call, so one object may be used from several threads, and several processes
+    may work on one memory. Whatever can go wrong raises a `ReflectorError` with `code`, a sentence,
+    and a `hint` that says what to do.
+    """
+
+    def __init__(self, found: Context, cwd: Path | None = None, writer: Writer = "agent") -> None:
+        """Use `Memory.open`; this takes what was opened already."""
+        self._context = found
+        self._cwd = cwd
+        self._writer = writer
+
+    @classmethod
+    def open(
+        cls,
+        home: str | Path | None = None,
+        identity: str | None = None,
+        *,
+        cwd: str | Path | None = None,
+        create: bool = False,
+    ) -> Self:
+        """Open a memory.
+
+        Without `home`: `$REFLECTOR_HOME`, else `~/.reflector`. Without `identity`: the one of the
+        environment, else the one whose folder holds `cwd`, else `default`. `cwd` is the project
+        that the conversations are about. `create` makes the memory if there is none, as
+        `reflector init` does; otherwise that is a HomeError.
+        """
+        start = Path(cwd).absolute() if cwd is not None else None
+        found = context(str(home) if home is not None else None, identity, make=create)
+        if start is not None and identity is None:
+            found = context_for(found, str(start))
+        if create:
+            birth.init(found)
+        found.require()
+        return cls(found, start)
+
+    def __enter__(self) -> Self:
+        """Use it in a block. Nothing is kept open between calls, so nothing can leak."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave the block; the memory may go on being used."""
+
+    @property
+    def identity(self) -> str:
+        """Return whose memory it is."""
+        return self._context.agent.identity
+
+    @property
+    def home(self) -> Path:
+        """Return the Reflector home."""
+        return self._context.home.path
+
+    # Conversations
+
+    def append(self, conversation: str, messages: Iterable[object], *, title: str = "") -> Appended:
+        """Journal what is new of a conversation; give all its messages so far, oldest first.
+
+        Messages are mappings, or objects of the SDKs, in the form of Anthropic (content blocks) or
+        OpenAI (`tool_calls`, role `tool`). The same list, or one that has grown, adds only what is
+        new: a message with an `id` is known by that, any other by its text and by how many equal
+        ones stand before it in the list. So a text that is said twice counts twice, and when only
+        the newest messages are given each time, equal ones need ids. A call is journaled with its
+        result, or once the user speaks again. `timestamp` (RFC 3339 or an epoch) is kept if given.
+        Secrets are taken out before anything is written. While a person paused recording nothing is
+        added, then or later. Raises UsageError for what is no message.
+        """
+        cwd = str(self._cwd) if self._cwd is not None else ""
+        return journaling.append(self._context, conversation, messages, title=title, cwd=cwd)
+
+    def settled(self, conversation: str | None = None, *, success: bool = True) -> Decided:
+        """Tell that the agent's turn ended: decides whether a run is due, and starts it detached.
+
+        Costs a few milliseconds when nothing is due; never waits for a run. A `conversation` of
+        which nothing is recorded, as while a person paused recording, leads to nothing.
+        """
+        if conversation is not None and not self._records(conversation):
+            return _NOT_RECORDED
+        return self._told(Settled(success=success))
+
+    def compaction(self, conversation: str, boundary: str = "") -> Decided:
+        """Tell that a conversation was compacted: it is due at the next turn that settles.
+
+        The same `boundary`, an id of that compaction, counts once; without one the newest entry
+        stands for it. A conversation of which nothing is recorded leads to nothing.
+        """
+        if not self._records(conversation):
+            return _NOT_RECORDED
+        front.mark_compaction(self._context, journaling.full_id(conversation), boundary)
+        return Decided("marked")
+
+    # Reflection
+
+    def reflect(
+        self,
+        focus: str | None = None,
+        conversations: Sequence[str] = (),
+        *,
+        recent: int = 0,
+        engine: str = "",
+        model: str = "",
+        dry_run: bool = False,
+        review: bool = False,
+        max_runs: int = 10,
+        over_budget: bool = False,
+        tell: Callable[[str], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> Reflected:
+        """Reflect here and now, until nothing is left to read: one run and one merge at a time.
+
+        Without `conversations` all with something new are read; `recent` reads the last so many
+        steps of each again. `review` lets what is learned wait for a person's approval. `tell` gets
+        a line now and then, `stop` is asked between two steps whether to end. A run that fails is
+        told in its `outcome`; a limit of the day that lets none start raises DayLimitError.
+        """
+        found = self._chosen(engine, model)
+        options = Options(
+            conversations=tuple(map(journaling.full_id, conversations)),
+            recent=recent,
+            focus=focus or "",
+            dry_run=dry_run,
+            max_runs=max_runs,
+            over_budget=over_budget,
+        )
+        eyes = Eyes(tell or nobody, stop or never)
+        done = reflect_now(asking(found) if review else found, options, eyes)
+        if done.over is not None and not done.runs:
+            raise done.over
+        return _reflected(found, done.runs, limited=done.over is not None)
+
+    def run(self, run_id: str) -> Reflected:
+        """Return one run, as `reflect` tells of it: one that still works has no outcome yet."""
+        with self._context.state() as state:
+            found = reservations.find(state.connection, run_id)
+        return _reflected(self._context, [found])
+
+    def ask(
+        self,
+        focus: str | None = None,
+        conversations: Sequence[str] = (),
+        *,
+        over_budget: bool = False,
+    ) -> Decided:
+        """Ask for a reflection in the background and return at once, with the id of its run."""
+        keys = tuple(self._known(conversations))
+        event = Manual(
+            "api", "reflection", focus or "", conversation_ids=keys, over_budget=over_budget
+        )
+        with self._context.state() as state:
+            answer = front.handle(self._context, event, None)
+            decided = _decided(answer)
+            if decided.decision not in ("reserved", "queued"):
+                return decided
+            run = _asked_for(state, decided.decision)
+        return replace(decided, run=run, supervisor=front.launch(self._context))
+
+    # Memory
+
+    def prompt(
+        self,
+        query: str | None = None,  # noqa: ARG002 - what depends on it comes with recall
+        budget: int | None = None,
+        *,
+        cwd: str | Path | None = None,
+    ) -> str:
+        """Return the compiled block, for an agent's system prompt.
+
+        `budget` is in tokens; without one the settings say. `query` is what the session is about:
+        nothing in the block depends on it yet. `cwd` is the session's folder, if not the one that
+        the memory was opened with.
+        """
+        start = Path(cwd).absolute() if cwd is not None else self._cwd
+        _, block = compile_block(self._context, Wanted(start, budget or 0))
+        return block.text
+
+    def documents(self, below: str = "") -> tuple[Document, ...]:
+        """Return the documents, sorted by path; `below` names a folder or one of them."""
+        _, found = documents.listed(self._context, below)
+        return tuple(_document(each) for each in found)
+
+    def read(self, path: str) -> str:
+        """Return one document as it is committed, without secrets. Raises NotFoundError."""
+        return clean(documents.shown(self._context, path).text)
+
+    def why(self, path: str, line: int) -> Mapping[str, Any]:
+        """Return where a line of a document comes from, as `reflector memory why --json` does."""
+        found = why_of(self._context, path, line)
+        run = {"run": run_json(found.run) if found.run else None}
+        return clean_values(why_json(found) | run)
+
+    def create(
+        self,
+        path: str,
+        text: str,
+        description: str = "",
+        *,
+        reason: str,
+        conversation: str = "",
+    ) -> Written:
+        """Make a document; `description` is one line on what it is about, unless the text has a header.
+
+        This and the other changes are one commit each, with `reason` as its subject. They are held
+        against the rules that hold for a run, and raise DocumentError with file and line.
+        """
+        place = self._at(path)
+        return self._write(
+            lambda tree: tools.create(tree, place, text, description), reason, conversation
+        )
+
+    def replace(
+        self, path: str, old: str, new: str, *, reason: str, conversation: str = ""
+    ) -> Written:
+        """Replace the one place of a document that reads `old`."""
+        place = self._at(path)
+        return self._write(
+            lambda tree: tools.str_replace(tree, place, old, new), reason, conversation
+        )
+
+    def insert(
+        self,
+        path: str,
+        text: str,
+        after: int | None = None,
+        *,
+        reason: str,
+        conversation: str = "",
+    ) -> Written:
+        """Insert lines behind a line (1-based); 0 is the top of the body, None its end."""
+        place = self._at(path)
+        return self._write(
+            lambda tree: tools.insert(tree, place, text, after), reason, conversation
+        )
+
+    def delete(self, path: str, *, reason: str, conversation: str = "") -> Written:
+        """Delete a document, or all below a folder unless a protected one is among it."""
+        place = self._at(path)
+        return self._write(lambda tree: tools.delete(tree, place), reason, conversation)
+
+    def rename(self, old: str, new: str, *, reason: str, conversation: str = "") -> Written:
+        """Rename a document or a folder. Links to it are left as they are."""
+        was, place = self._at(old), self._at(new)
+        return self._write(lambda tree: tools.rename(tree, was, place), reason, conversation)
+
+    def status(self) -> Mapping[str, Any]:
+        """Return health at a glance, as `reflector status --json` does."""
+        return clean_values(status_of(self._context).as_json())
+
+    def _at(self, path: str) -> str:
+        return documents.relative(self._context, path)
+
+    def _write(self, change: Change, reason: str, conversation: str) -> Written:
+        key = journaling.full_id(conversation) if conversation else ""
+        done = write(self._context, change, reason, writer=self._writer, conversation=key)
+        said = tuple(clean(f"{each.path}:{each.line} {each.message}") for each in done.warnings)
+        return Written(done.commit, tuple(done.paths), said)
+
+    def _chosen(self, engine: str, model: str) -> Context:
+        flags = {"engine.name": ("engine=", engine), "engine.model": ("model=", model)}
+        return replace(self._context, settings=with_flags(self._context.settings, flags))
+
+    def _told(self, event: Event) -> Decided:
+        return _decided(front.handle(self._context, event))
+
+    def _records(self, conversation: str) -> bool:
+        with self._context.state() as state:
+            key = journaling.full_id(conversation)
+            return journal.conversation(state.connection, key) is not None
+
+    def _known(self, conversations: Sequence[str]) -> list[str]:
+        """Return full ids; raise NotFoundError for one that the journal does not know."""
+        for each in conversations:
+            if not self._records(each):
+                raise NotFoundError(
+                    f"There is no conversation {each[:200]} in the journal.",
+                    hint="`append` begins one; `status` lists them.",
+                )
+        return list(map(journaling.full_id, conversations))
+
+
+def _reflected(found: Context, runs: Sequence[Run], *, limited: bool = False) -> Reflected:
+    brought = learned(found, runs)
+    return Reflected(
+        runs=tuple(clean_values(run_json(each)) for each in runs),
+        changes=tuple(each.as_json() for each in brought.changes),
+        learned={path: tuple(map(clean, lines)) for path, lines in brought.added.items()},
+        report=clean(brought.report),
+        limited=limited,
+    )
+
+
+def _asked_for(state: State, decision: str) -> str | None:
+    """Return the id of the run that was just reserved, or that waits for its turn."""
+    if decision == "queued":
+        waiting = reservations.pending(state.connection)
+        return next((each.id for each in waiting if each.request.pipeline == "reflection"), None)
+    # Nobody has taken it over yet, or a supervisor that was at work already has.
+    unowned = reservations.unowned(state.connection, _REFLECTION)
+    active = reservations.active(state.connection, _REFLECTION)
+    return unowned or next((each.id for each in active), None)
+
+
+def _decided(answer: front.Answer) -> Decided:
+    told = answer.as_json()
+    return Decided(told["decision"], told["why"], told["until"], told["supervisor"])
+
+
+def _document(each: documents.Listing) -> Document:
+    return Document(
+        path=each.path,
+        description=clean(each.description),
+        tokens=each.tokens,
+        size=each.size,
+        read_only=each.read_only,
+        in_context=each.in_context,
+        problem=clean(each.problem),
+    )

@@ -1,0 +1,42 @@
+"""`reflector uninstall`."""
+
+from __future__ import annotations
+
+import argparse
+
+from reflector.harness.installs.recipes import RECIPES
+from reflector.runtime import installing
+from reflector.runtime.installing import Wish
+from reflector.runtime.wiring import context
+from reflector.surface.cli.install import machine, show_backups, show_diff
+from reflector.surface.cli.output import Output, safe
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the harness and how."""
+    parser.description = (
+        "Take out of a harness exactly what `install` put there, wherever it was recorded and in "
+        "the usual places. The memory and the journal stay."
+    )
+    add = parser.add_argument
+    add("harness", metavar="HARNESS", help=", ".join(RECIPES))
+    add("--scope", choices=["user", "project"], default=None, help="only there; else everywhere")
+    add("--dry-run", action="store_true", help="show what would change, and change nothing")
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Take our entries out."""
+    found = context(args.home, args.identity, make=not args.dry_run)
+    plan = installing.plan_uninstall(found, Wish(args.harness, args.scope))
+    if args.dry_run:
+        return show_diff(plan, out)
+    backups = installing.apply(found, plan)
+    if plan.changes:
+        out.say(f"Removed from {out.style(plan.recipe.title, 'bold')}:")
+        out.say(*(f"  {safe(str(each.found.path))}" for each in plan.changes))
+        show_backups(backups, out)
+        out.say(f"The memory stays: {found.home.path}")
+    else:
+        out.say(f"Nothing to do: Reflector is not installed in {plan.recipe.title}.")
+    out.object(machine(plan, backups))
+    return 0
