@@ -124,7 +124,7 @@ def _decisions(known: Mapping[str, Any], out: Output) -> None:
     failed = f", {known['failed']} failed" if known["failed"] else ""
     out.say(
         f"decided  {counted(known['queued'], 'message')} to read{failed}, "
-        f"{counted(known['waiting'], 'decision')} waiting for friction or their turn{due}"
+        f"{counted(known['waiting'], 'decision')} waiting{due}: `reflector decisions queue`"
     )
     if known["failed"] and known["last_error"]:
         out.say(f"  {safe(str(known['last_error']))}")
