@@ -93,7 +93,8 @@ def _recording(found: Status, out: Output) -> None:
 
 def _harnesses(found: Status, out: Output) -> None:
     for each in found.harnesses:
-        where = "installed" if each.scopes else "not installed by us"
+        where = "installed" if each.scopes else "not installed"
+        where = f"plugin {safe(each.plugin)}" if each.plugin and not each.scopes else where
         said = f"last heard {each.event} at {each.at}" if each.event else _SILENT
         out.say(f"hooks    {each.harness}: {where}, {said}")
     if not found.harnesses:
