@@ -13,6 +13,7 @@ from reflector.surface.cli.left_out import left_out
 from reflector.surface.cli.output import Output, counted, safe
 from reflector.surface.cli.pause import until
 from reflector.surface.cli.pointers import ended
+from reflector.surface.cli.runs import taken_back
 
 _LISTED = 10
 _SILENT = "never heard: it speaks from the next session on"
@@ -134,5 +135,6 @@ def _decisions(known: Mapping[str, Any], out: Output) -> None:
 def _runs(found: Status, out: Output) -> None:
     for run in found.active:
         out.say(f"active   {run.id} {run.phase}")
+    undone = taken_back(found.context, found.last_runs)
     for run in found.last_runs:
-        out.say(f"run      {run.id}  {ended(run)}")
+        out.say(f"run      {run.id}  {ended(run)}{', undone' if run.id in undone else ''}")

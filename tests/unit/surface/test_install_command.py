@@ -164,3 +164,10 @@ def test_what_stands_in_the_way_of_several_checks_is_said_once(typed):
     assert said.count("There is no memory for the identity 'default'") == 1
     checks = json.loads(typed("doctor", "--json")[1])["checks"]
     assert len([each for each in checks if not each["ok"]]) > 1
+
+
+def test_init_names_the_next_commands_for_the_very_home(typed, guarded):
+    place = guarded / "a home"
+    code, said, _ = typed("init", "--home", str(place))
+    assert code == 0
+    assert f"reflector install --home '{place}'" in said
