@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+_DEEP = os.environ.get("REFLECTOR_TEST_DEEP") == "1"
 _LOOPBACK = ("127.", "::1", "localhost")
 
 
@@ -31,6 +34,14 @@ def guarded(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
     monkeypatch.setenv("GIT_COMMITTER_EMAIL", "person@example.com")
     monkeypatch.setattr(socket.socket, "connect", _loopback_only(socket.socket.connect))
     return home
+
+
+@pytest.fixture(autouse=True)
+def collected() -> Iterator[None]:
+    """In a deep run blame who left something open, not whoever runs when it is found."""
+    yield
+    if _DEEP:
+        gc.collect()
 
 
 def _loopback_only(connect):

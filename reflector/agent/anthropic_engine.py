@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,11 +41,11 @@ class AnthropicEngine:
         box = Toolbox(Folder(task.worktree), render(task.conversations), commit)
         talk = Talk(task.prompt, box.definitions())
         talk.say(task.opening)
-        wire: Asks = Wire(task.route, self._ambient)
-        if task.record is not None:
-            wire = Recorded(wire, task.pipeline, task.record, self._ambient.clock)
-        run = _Run(task.route, box, talk, wire, progress)
-        return run.to_its_end()
+        with closing(Wire(task.route, self._ambient)) as wire:
+            asks: Asks = wire
+            if task.record is not None:
+                asks = Recorded(wire, task.pipeline, task.record, self._ambient.clock)
+            return _Run(task.route, box, talk, asks, progress).to_its_end()
 
 
 class _EndedError(Exception):

@@ -46,7 +46,7 @@ class ProviderError(ReflectorError):
 
 
 class Wire:
-    """The way to one server."""
+    """The way to one server, to be closed."""
 
     def __init__(self, route: Route, ambient: Ambient) -> None:
         """Prepare the client; nothing is sent. Credentials come from the environment."""
@@ -59,6 +59,13 @@ class Wire:
             max_retries=0,
             timeout=Timeout(route.idle_seconds, connect=_CONNECT_SECONDS),
         )
+
+    def close(self) -> None:
+        """Close the connections; nothing can be asked after that.
+
+        The library leaves them to a garbage collector that may come at any time, or never.
+        """
+        self._client.close()
 
     def ask(self, model: str, request: Mapping[str, Any]) -> Message:
         """Send one request and return the whole answer. Raises ProviderError."""

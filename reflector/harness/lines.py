@@ -103,7 +103,7 @@ def _pieces(line: bytes, start: int, *, whole: bool) -> Iterator[Row | Bad]:
 def too_deep(value: object) -> bool:
     """Tell whether a decoded value is nested too deep to be read."""
     level: list[Any] = [value] if isinstance(value, dict | list) else []
-    for _ in range(DEEPEST + 1):
+    for _ in range(DEEPEST):
         holding = (each.values() if isinstance(each, dict) else each for each in level)
         level = [each for held in holding for each in held if isinstance(each, dict | list)]
         if not level:

@@ -29,7 +29,7 @@ from reflector.runtime.watch import Watch
 from reflector.runtime.wiring import Context
 from reflector.store import imports, sources
 from reflector.store.journal import Appender, add_redactions, conversation
-from reflector.store.state import Connection, State
+from reflector.store.state import Connection, State, storable
 
 _HEXADECIMAL = re.compile(r"h?[0-9a-f.-]+")
 """What hashes and most ids of harnesses look like, and no secret that stands alone."""
@@ -126,7 +126,7 @@ def ingest_stream(
     """
     given = consent(context)
     _refuse_while_paused(context, given, name)
-    kept = clean(name)
+    kept = storable(name)
     with context.state(durability="NORMAL") as state, _degrading(state, kept):
         source = reading.open_source(stream, clean(stem))
         now = context.ambient.now()

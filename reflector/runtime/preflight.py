@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import closing
 from dataclasses import replace
 
 from reflector.agent.presets import preset_of
@@ -37,7 +38,8 @@ def preflight(context: Context, engine: str) -> Check:
     talk = Talk("Answer in one word.", ())
     talk.say("Are you there?")
     try:
-        message = Wire(way, context.ambient).ask(way.model, talk.request())
+        with closing(Wire(way, context.ambient)) as wire:
+            message = wire.ask(way.model, talk.request())
     except ProviderError as error:
         said = redact(error.message).text[:300]
         hint = _HINTS.get(error.reason, "")

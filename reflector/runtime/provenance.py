@@ -89,6 +89,8 @@ def log(context: Context, path: str) -> list[Signed]:
 def why(context: Context, path: str, line: int) -> Why:
     """Walk from a committed line to the entries that it rests on, those it names first."""
     context.require()
+    if line < 1:
+        raise NotFoundError(f"{path} has no line {line}.", hint="Lines count from 1.")
     with Reads(context.agent.repo) as reads:
         head = _head(reads)
         name = place(relative(context, path))

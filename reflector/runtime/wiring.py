@@ -97,8 +97,11 @@ def _home(chosen: str | None) -> Path:
     typed = chosen or "~/.reflector"
     try:
         found = Path(typed).expanduser()
-    except RuntimeError as error:
-        raise _homeless(typed, str(error)) from error
+        unfit = b"\0" in os.fsencode(found)
+    except (RuntimeError, UnicodeEncodeError) as error:
+        raise _homeless(ascii(typed)[1:-1], str(error)) from error
+    if unfit:
+        raise _homeless(ascii(typed)[1:-1], "no name of a folder holds a NUL.")
     if typed.startswith("~/") and not os.environ.get("HOME", "/").startswith("/"):
         # An empty HOME would put the home at the root of the file system.
         raise _homeless(typed, "the variable HOME is no full path.")

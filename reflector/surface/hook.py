@@ -204,34 +204,9 @@ def _recorded(gate: list[tuple[str, str]], cwd: str) -> bool:
     for word, rest in gate:
         if word == "paused" and (rest == "-" or float(rest) > time.time()):
             return False
-        if word == "exclude" and _matches(rest, cwd):
+        if word == "exclude" and _seldom().matches(rest, cwd):
             return False
     return True
-
-
-def _matches(pattern: str, cwd: str) -> bool:
-    """Match a folder or anything above it against a pattern in which `*` stands for anything."""
-    folder = cwd
-    while folder:
-        if _glob(pattern, folder):
-            return True
-        folder = folder.rpartition("/")[0]
-    return False
-
-
-def _glob(pattern: str, text: str) -> bool:
-    parts = pattern.split("*")
-    if len(parts) == 1:
-        return pattern == text
-    if not text.startswith(parts[0]):
-        return False
-    here = len(parts[0])
-    for part in parts[1:-1]:
-        found = text.find(part, here)
-        if found < 0:
-            return False
-        here = found + len(part)
-    return len(text) - here >= len(parts[-1]) and text.endswith(parts[-1])
 
 
 def _spool(home: bytes, harness: str, event: str, given: _Given, told: str = "") -> None:

@@ -1,4 +1,4 @@
-"""What hardly any hook needs: a fresh block, a look into a transcript, secrets taken out.
+"""What hardly any hook needs: excluded folders, a fresh block, old transcripts, secrets taken out.
 
 It is no part of `hook.py` because every turn of every agent reads that file. Here too only modules
 are imported that are built into the interpreter, but for the rules about secrets.
@@ -11,6 +11,31 @@ import sys
 from _json import encode_basestring as quoted
 
 _COMPACTED = (b'"compact_boundary"', b'"type":"compacted"', b'"type":"compaction"')
+
+
+def matches(pattern: str, cwd: str) -> bool:
+    """Match a folder or anything above it against a pattern in which `*` stands for anything."""
+    folder = cwd
+    while folder:
+        if _glob(pattern, folder):
+            return True
+        folder = folder.rpartition("/")[0]
+    return False
+
+
+def _glob(pattern: str, text: str) -> bool:
+    parts = pattern.split("*")
+    if len(parts) == 1:
+        return pattern == text
+    if not text.startswith(parts[0]):
+        return False
+    here = len(parts[0])
+    for part in parts[1:-1]:
+        found = text.find(part, here)
+        if found < 0:
+            return False
+        here = found + len(part)
+    return len(text) - here >= len(parts[-1]) and text.endswith(parts[-1])
 
 
 def seen(raw: bytes, block: bytes) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,11 +23,22 @@ def newborn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def cli(newborn: Path, tmp_path: Path) -> Cli:
-    """The command with a home that `init` made; what it wrote of its own place is written anew."""
-    home = tmp_path / "home"
-    shutil.copytree(newborn, home, symlinks=True, ignore=shutil.ignore_patterns("block"))
-    found = context(str(home))
-    launcher.write(found.home)
-    block_cache.refresh(found)
-    return Cli(home)
+def born(newborn: Path, tmp_path: Path) -> Callable[..., Cli]:
+    """Make the command with a home that `init` made, and an environment of its own."""
+
+    def make(**environ: str) -> Cli:
+        home = tmp_path / "home"
+        shutil.copytree(newborn, home, symlinks=True, ignore=shutil.ignore_patterns("block"))
+        found = context(str(home))
+        # What tells of the place where it lies.
+        launcher.write(found.home)
+        block_cache.refresh(found)
+        return Cli(home, **environ)
+
+    return make
+
+
+@pytest.fixture
+def cli(born: Callable[..., Cli]) -> Cli:
+    """The command with a home that `init` made."""
+    return born()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.support.cli import Cli, git
@@ -40,10 +38,8 @@ def learns(
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    made = Cli(tmp_path / "home", ANTHROPIC_API_KEY=KEY)
-    assert made("init").code == 0
-    return made
+def cli(born):
+    return born(ANTHROPIC_API_KEY=KEY)
 
 
 def reflect(cli: Cli, *replies: Reply, **settings: str):

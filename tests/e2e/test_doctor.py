@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from pathlib import Path
 
@@ -15,9 +14,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    made = Cli(tmp_path / "home")
-    assert made("init").code == 0
+def cli(born) -> Cli:
+    made: Cli = born()
     assert made("reflect", GENERIC).code == 0
     return made
 
@@ -25,7 +23,7 @@ def cli(tmp_path: Path) -> Cli:
 def damage(state: Path, at: int) -> None:
     with state.open("r+b") as stream:
         stream.seek(at)
-        stream.write(os.urandom(64))
+        stream.write(b"\xa5" * 64)
 
 
 def test_a_sound_home_has_no_finding(cli):

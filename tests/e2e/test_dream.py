@@ -17,9 +17,8 @@ HEAD = "---\ndescription: how tests are run\n---\n"
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    made = Cli(tmp_path / "home", ANTHROPIC_API_KEY="none")
-    assert made("init").code == 0
+def cli(born, tmp_path: Path) -> Cli:
+    made: Cli = born(ANTHROPIC_API_KEY="none")
     for name in ("one", "two"):
         file = tmp_path / f"{name}.md"
         file.write_text(f"Tests run with pytest, says {name}.\n", "utf-8")

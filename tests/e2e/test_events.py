@@ -33,9 +33,8 @@ NOTHING = {"until": None, "supervisor": "none"}
 
 
 @pytest.fixture
-def cli(tmp_path: Path):
-    made = Cli(tmp_path / "home", REFLECTOR_TRIGGER_STEP_COUNT="2")
-    assert made("init").code == 0
+def cli(born):
+    made = born(REFLECTOR_TRIGGER_STEP_COUNT="2")
     yield made
     rest(made.home)
 

@@ -169,6 +169,30 @@ def test_an_interrupt_ends_a_server_that_waits_for_its_client(
         server.communicate(timeout=SECONDS)
 
 
+def test_a_client_that_closes_its_ear_leaves_no_traceback(home: Path) -> None:
+    server = subprocess.Popen(
+        [sys.executable, *words(home)],
+        env=environ(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
+        server.stdout.close()
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
+        server.stdin.write(json.dumps(hello).encode() + b"\n")
+        server.stdin.close()
+        with server.stderr as errors:
+            assert errors.read() == b""
+        assert server.wait(SECONDS) == 0
+    finally:
+        server.kill()
+        server.wait(SECONDS)
+
+
 # HTTP
 
 

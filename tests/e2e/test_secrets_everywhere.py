@@ -153,9 +153,8 @@ class Said:
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Iterator[Cli]:
-    made = Cli(tmp_path / "home", REFLECTOR_TRIGGER_STEP_COUNT="1")
-    assert made("init").code == 0
+def cli(born) -> Iterator[Cli]:
+    made = born(REFLECTOR_TRIGGER_STEP_COUNT="1")
     yield made
     rest(made.home)
 

@@ -163,7 +163,7 @@ class Memory:
         """
         found = self._chosen(engine, model)
         options = Options(
-            conversations=tuple(map(journaling.full_id, conversations)),
+            conversations=tuple(map(journaling.full_id, _each(conversations))),
             recent=recent,
             focus=focus or "",
             dry_run=dry_run,
@@ -316,13 +316,18 @@ class Memory:
 
     def _known(self, conversations: Sequence[str]) -> list[str]:
         """Return full ids; raise NotFoundError for one that the journal does not know."""
-        for each in conversations:
+        for each in _each(conversations):
             if not self._records(each):
                 raise NotFoundError(
                     f"There is no conversation {each[:200]} in the journal.",
                     hint="`append` begins one; `status` lists them.",
                 )
-        return list(map(journaling.full_id, conversations))
+        return list(map(journaling.full_id, _each(conversations)))
+
+
+def _each(conversations: Sequence[str]) -> Sequence[str]:
+    """Return the names; a text alone is one of them, and no sequence of letters."""
+    return [conversations] if isinstance(conversations, str) else conversations
 
 
 def _reflected(found: Context, runs: Sequence[Run], *, limited: bool = False) -> Reflected:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from reflector.core.cleaning import clean
 from reflector.core.errors import UsageError
 from reflector.harness.fields import (
     arguments_of,
@@ -22,6 +23,7 @@ from reflector.harness.fields import (
     text_at,
     text_of,
 )
+from reflector.harness.lines import DEEPEST, too_deep
 
 Json = dict[str, Any]
 
@@ -29,6 +31,8 @@ _ROLES = frozenset({"user", "assistant", "tool", "function"})
 _UNHEARD = frozenset({"system", "developer"})
 _NATIVE = ("id", "uuid", "message_id")
 _TIMES = ("timestamp", "created_at")
+_LONGEST_INTEGER = 10_000
+"""Bits of the longest integer that is written in decimals: Python refuses to read long ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ def rows(session: str, messages: Iterable[object]) -> Iterator[Json]:
     """
     counts: dict[str, int] = {}
     for index, given in enumerate(messages):
-        message = _as_message(_plain(given))
+        message = _read(index, given)
         role = text_at(message, "role") if isinstance(message, dict) else ""
         if role in _UNHEARD:
             continue
@@ -56,8 +60,27 @@ def rows(session: str, messages: Iterable[object]) -> Iterator[Json]:
         yield from _named(session, message, list(_pieces(message)), counts)
 
 
+def _read(index: int, given: object) -> Any:
+    try:
+        message = _plain(given)
+    except RecursionError as error:
+        raise _too_deep(index) from error
+    if too_deep(message):
+        raise _too_deep(index)
+    return _as_message(message)
+
+
+def _too_deep(index: int) -> UsageError:
+    return UsageError(
+        f"messages[{index}] is nested deeper than {DEEPEST} levels.",
+        hint="Is there a list or a mapping in it that holds itself?",
+        index=index,
+    )
+
+
 def _no_message(index: int, message: object) -> UsageError:
-    kind = f"has the role {message.get('role')!r}" if isinstance(message, dict) else "is no mapping"
+    role = clean(repr(message.get("role"))) if isinstance(message, dict) else ""
+    kind = f"has the role {role}" if role else "is no mapping"
     return UsageError(
         f"messages[{index}] {kind[:80]}.",
         hint="A message is a mapping with `role` (user, assistant, tool, system) and `content`, or "
@@ -90,6 +113,8 @@ def _plain(value: object) -> Any:
     """Return a message as JSON has it; objects of the SDKs know how to become that."""
     if isinstance(value, Mapping):
         return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, int) and value.bit_length() > _LONGEST_INTEGER:
+        return hex(value)
     if isinstance(value, str | int | float | bool) or value is None:
         return value
     if isinstance(value, Iterable) and not hasattr(value, "model_dump"):

@@ -25,9 +25,9 @@ _LEFT = (
 
 def plain() -> None:
     """Let every library complain in plain lines; to be called before one sets up its own way."""
-    handler = _Plain()
-    handler.addFilter(_is_fault)
-    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    writer = _Plain()
+    writer.addFilter(_is_fault)
+    logging.basicConfig(level=logging.WARNING, handlers=[writer], force=True)
 
 
 def _is_fault(record: logging.LogRecord) -> bool:

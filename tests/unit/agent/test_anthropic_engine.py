@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
 import pytest
 
 from reflector.agent.anthropic_engine import AnthropicEngine
@@ -19,6 +21,8 @@ from reflector.agent.engine import (
 )
 from reflector.core.ambient import Ambient, system
 from tests.support.messages_server import Reply, Script, calls, fails, says, serving
+
+pytestmark = pytest.mark.slow
 
 HEAD = "---\ndescription: who it works with\n---\n"
 REPORT = "Summary: learned."
@@ -140,6 +144,24 @@ def test_nothing_to_record_needs_no_commit(scene: Scene):
 def test_every_misfortune_is_a_named_end(scene: Scene, reply: Reply, reason: str):
     finish = scene.run(reply)
     assert (finish.kind, finish.reason) == ("failed", reason), finish.detail
+
+
+@pytest.mark.parametrize("reply", [END, fails(401, "authentication_error")])
+def test_a_run_leaves_no_connection_open(scene: Scene, reply: Reply):
+    gc.collect()
+    before = connections()
+    gc.disable()  # it would close them, some time later, and blame whoever runs then
+    try:
+        scene.run(reply)
+        assert connections() - before == set()
+    finally:
+        gc.enable()
+
+
+def connections() -> set[tuple[int, int]]:
+    """Return the open connections of this process: descriptor and port of the other side."""
+    found = psutil.Process().net_connections("tcp")
+    return {(each.fd, each.raddr.port) for each in found if each.status == psutil.CONN_ESTABLISHED}
 
 
 def test_an_overloaded_server_is_asked_again_with_growing_waits(scene: Scene):

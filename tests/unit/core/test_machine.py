@@ -507,6 +507,16 @@ def test_promotion_goes_by_priority_and_then_by_age():
     assert promote([new, old], state, CONFIG, NOW).launch == old
 
 
+def test_promotion_of_what_was_asked_for_at_one_moment_is_the_same_in_any_order():
+    state = _state(_due("h/a"))
+    dream = _asked("idle", pipeline="dream", at=NOW)
+    asked = _asked("manual", "h/a", at=NOW)
+    other = replace(asked, request=replace(asked.request, priority=dream.request.priority))
+    assert promote([dream, other], state, CONFIG, NOW) == promote(
+        [other, dream], state, CONFIG, NOW
+    )
+
+
 def test_nothing_is_promoted_beside_an_active_run():
     asked = _asked("manual", "h/a")
     state = _state(_due(), active={"reflection": "dream"})

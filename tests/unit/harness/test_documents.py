@@ -158,3 +158,22 @@ def test_a_document_that_is_written_anew_gives_the_journal_of_reading_it_once(dr
         read(json.dumps(export(*rows)).encode(), read=seen)
     final = json.dumps(export(*whole)).encode()
     assert journal(read(final, read=seen)) == journal(read(final))
+
+
+def test_a_message_that_is_nested_too_deep_costs_a_document_no_other():
+    deep: object = "end"
+    for _ in range(300):
+        deep = [deep]
+    chat = [{"role": "user", "content": deep}, *CHAT]
+    seen = read(json.dumps(chat, indent=0).encode(), settled=True)
+    assert [entry.text for entry in seen.entries] == ["one", "two"]
+    assert seen.bad_lines == 1
+
+
+def test_a_number_that_is_too_long_to_be_read_is_said_of_a_document_that_is_familiar():
+    data = (
+        json.dumps(LEGACY, indent=1).encode().replace(b'"projectHash"', b'"n": %s, "projectHash"')
+    )
+    with pytest.raises(TranscriptError, match="cannot be decoded") as caught:
+        open_source(io.BytesIO(data % (b"9" * 5000)), "file")
+    assert caught.value.facts["familiar"]

@@ -96,3 +96,23 @@ def test_a_line_beyond_all_measure_is_bad_and_is_never_held_whole(monkeypatch):
 
 def test_reading_begins_at_any_object():
     assert values(b'{"a":1}{"b":2}\n{"c":3}\n', 7) == [{"b": 2}, {"c": 3}]
+
+
+@pytest.mark.parametrize("depth", [150, 400, 10_000])
+def test_an_object_that_is_nested_too_deep_is_bad_and_ends_nothing(depth):
+    deep = b'{"role":"user","content":' + b"[" * depth + b"]" * depth + b"}\n"
+    data = b'{"a":1}\n' + deep + b'{"b":2}\n'
+    assert values(data) == [{"a": 1}, {"b": 2}]
+    assert bad(data) == [Bad(8, 8 + len(deep))]
+
+
+def test_an_object_of_many_brackets_is_not_deep():
+    wide = {"content": [{"text": "[{" * 500} for _ in range(300)]}
+    assert values(json.dumps(wide).encode() + b"\n") == [wide]
+
+
+def test_the_deepest_object_that_is_read_is_read_glued_to_another_as_well():
+    most = subject.DEEPEST - 1  # the object is a level of its own, and what holds nothing is none
+    for depth, read_to in ((most, 2), (most + 1, 1)):
+        deep = b'{"a":' + b"[" * depth + b"]" * depth + b"}"
+        assert len(values(b'{"b":1}' + deep + b"\n")) == read_to

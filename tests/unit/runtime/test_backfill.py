@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reflector.core.errors import PausedError
-from reflector.harness import lines
+from reflector.harness import documents, lines
 from reflector.runtime import pauses
 from reflector.runtime.backfill import Imported, Wish, backfill, progress, unchanged
 from reflector.runtime.history import Candidate
@@ -106,6 +106,16 @@ def test_thirty_files_of_mixed_kinds_are_told_apart(scene, past):
     assert len(done.files) == 11
     assert {each.format for each in done.files} == {"jsonl", "claude-code"}
     assert (done.refused, done.passed_over) == ((), {"not_a_transcript": 20})
+
+
+def test_a_session_that_cannot_be_read_is_told_among_files_that_are_none(scene, past, monkeypatch):
+    monkeypatch.setattr(documents, "LARGEST", 200)
+    (past / "torn.json").write_text('{\n "info": {"id": "ses_1"},\n "messages": [')
+    (past / "settings.json").write_text('{\n "theme": "da')
+    (past / "large.json").write_text("[\n" + '{"role": "user", "content": "Hello."},' * 10 + "{}]")
+    done = imported(scene, past)
+    told = sorted(Path(str(each.facts["path"])).stem for each in done.refused)
+    assert (told, done.passed_over) == (["large", "torn"], {"not_a_transcript": 1})
 
 
 def test_a_session_that_was_deleted_is_not_read(scene, past):

@@ -15,6 +15,8 @@ from reflector.runtime.reflect import Options, reflect
 from reflector.surface.cli.main import main
 from tests.support.scenes import Scene, Stage, outcomes
 
+pytestmark = pytest.mark.slow
+
 CONFIG = "[trigger]\nstep_count = 0\n[day]\nmax_runs = 2\n[dream]\nenabled = false\n"
 
 

@@ -25,6 +25,8 @@ from tests.support.repos import door
 from tests.support.transcripts import conversation
 from tests.support.watching import QuietWatch
 
+pytestmark = pytest.mark.slow
+
 CHILDREN = Path(__file__).resolve().parents[2] / "support" / "children.py"
 LEARNS = (sys.executable, str(CHILDREN), "learns")
 

@@ -24,6 +24,8 @@ from tests.support.auditor import audit
 from tests.support.repos import Repo
 from tests.support.scenes import Scene, Stage, outcomes
 
+pytestmark = pytest.mark.slow
+
 DAY = 86_400
 LESSON = "Always use tabs in Makefiles."
 HUMAN = "system/human.md"

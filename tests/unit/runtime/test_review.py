@@ -37,6 +37,8 @@ from tests.support.detached import rest
 from tests.support.repos import Repo
 from tests.support.scenes import Scene, Stage, outcomes
 
+pytestmark = pytest.mark.slow
+
 DAY = 86_400
 HUMAN = "system/human.md"
 LESSON = "Always use tabs in Makefiles."
@@ -372,7 +374,6 @@ APPROVAL = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("owner", "name", "before"), APPROVAL)
 @pytest.mark.parametrize("next_is", ["approve", "supervisor"])
 def test_an_approval_that_broke_off_can_be_repeated_and_is_merged_once(
@@ -403,7 +404,6 @@ def judged_after_sweep(scene: Scene) -> None:
     judged(scene)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("owner", "name", "before"),
     [

@@ -121,9 +121,11 @@ def test_a_read_only_home_is_refused_and_says_so(tmp_path):
             open_home(mounted / "new")
 
 
-# Imports everything first: an interpreter below /root is out of reach once it is nobody's.
+# Imports everything first but two large libraries that no command here needs: an interpreter below
+# /root is out of reach once it is nobody's.
 _AS_NOBODY = """
 import contextlib, importlib, os, pkgutil, sys, tomllib, traceback
+sys.modules.update(anthropic=None, mcp=None)
 import reflector
 from reflector.surface.cli.main import main
 for module in pkgutil.walk_packages(reflector.__path__, "reflector."):
@@ -165,12 +167,14 @@ def foreign() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 def test_a_home_of_another_user_is_refused():
     done = as_nobody("status", "--home", "/usr")
     assert done.returncode == 3, done.stderr
     assert "belongs to another user (uid 0)" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_home_that_its_owner_cannot_write_is_refused(foreign):
     foreign.chmod(0o500)
     done = as_nobody("init", "--home", foreign)
@@ -179,6 +183,7 @@ def test_a_home_that_its_owner_cannot_write_is_refused(foreign):
     assert list(foreign.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_home_that_cannot_be_made_is_refused(foreign):
     foreign.chmod(0o500)
     done = as_nobody("init", "--home", foreign / "new")
@@ -186,6 +191,7 @@ def test_a_home_that_cannot_be_made_is_refused(foreign):
     assert "Permission denied" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["status", "init", "reflect"])
 def test_a_locked_folder_inside_the_home_is_an_error_in_our_words(foreign, command):
     (foreign / "agents").mkdir()

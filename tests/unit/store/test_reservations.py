@@ -428,3 +428,27 @@ def test_the_database_itself_refuses_a_second_active_run_and_an_end_without_outc
     ):
         with pytest.raises(sqlite3.IntegrityError):
             state.connection.execute(broken)
+
+
+# Runs of one moment
+
+
+def test_the_last_run_of_a_slot_is_the_newest_whatever_chance_made_of_its_id(state):
+    first, second = "20261130T120000-ffffffff", "20261130T120000-00000002"
+    reserve(state, first)
+    settle(state, Outcome.PARENT_DIRTY, first, detail="not on main")
+    assert reservations.could_not_begin(state.connection, "reflection") == "not on main"
+    reserve(state, second)
+    settle(state, Outcome.NO_CHANGES, second)
+    assert reservations.could_not_begin(state.connection, "reflection") == ""
+
+
+def test_runs_that_were_reserved_at_one_moment_are_told_in_the_order_in_which_they_were(state):
+    order = [f"20261130T120000-0000000{digit}" for digit in "8192"]
+    for run in order:
+        reserve(state, run)
+        settle(state, Outcome.PARENT_DIRTY, run, kept_ref=f"refs/reflector/kept/{run}")
+    connection = state.connection
+    assert [run.id for run in reservations.kept(connection)] == order
+    assert [run.id for run in reservations.ended_since(connection, NOW)] == order
+    assert [run.id for run in reservations.recent(connection, 9)] == order[::-1]

@@ -379,3 +379,33 @@ def test_a_limit_of_the_day_that_lets_nothing_run_is_an_error(tmp_path):
     with pytest.raises(DayLimitError) as caught:
         memory.reflect(engine="anthropic")
     assert caught.value.facts["runs"] == 0
+
+
+def test_opening_a_memory_that_is_not_there_leaves_nothing_behind(tmp_path):
+    for home in (tmp_path / "typo", tmp_path / "more" / "typo"):
+        with pytest.raises(HomeError):
+            Memory.open(home)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("home", ["\0", "/home/\ud800"])
+def test_what_is_no_path_is_refused_as_a_home(home):
+    with pytest.raises(HomeError, match="cannot be found"):
+        Memory.open(home)
+
+
+def test_a_line_before_the_first_is_not_found(memory):
+    for line in (0, -1):
+        with pytest.raises(NotFoundError, match="has no line"):
+            memory.why("system/persona.md", line)
+
+
+def test_one_name_is_no_list_of_letters(memory):
+    with pytest.raises(NotFoundError, match="There is no conversation nope "):
+        memory.ask(conversations="nope")
+
+
+def test_a_conversation_whose_name_no_database_can_keep_is_journaled_once(memory):
+    said = [{"role": "user", "content": "Use tabs."}]
+    assert memory.append("a\ud800", said).entries == 1
+    assert memory.append("a\ud800", said).entries == 0

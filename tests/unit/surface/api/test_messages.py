@@ -14,6 +14,7 @@ from openai.types.chat import ChatCompletionMessage
 from reflector.core.errors import UsageError
 from reflector.harness.reading import Appended, Position, open_source
 from reflector.surface.api.messages import rows
+from tests.support.secret_samples import ALNUM
 
 USE = {"type": "tool_use", "id": "t1", "name": "bash", "input": {"cmd": "ls"}}
 RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "a.txt"}
@@ -201,3 +202,26 @@ def test_whatever_a_message_holds_the_rows_are_json_and_their_ids_are_different(
 @given(st.lists(MESSAGES, max_size=4), st.lists(MESSAGES, max_size=2))
 def test_whatever_follows_what_came_before_keeps_its_ids(before, after):
     assert ids(before + after)[: len(ids(before))] == ids(before)
+
+
+def test_what_holds_itself_or_is_nested_too_deep_is_refused_with_its_place():
+    itself: list[object] = []
+    itself.append(itself)
+    deep: object = "end"
+    for _ in range(200):
+        deep = [deep]
+    for content in (itself, deep):
+        with pytest.raises(UsageError, match=r"messages\[0\] is nested deeper"):
+            list(rows("s", [{"role": "user", "content": content}]))
+
+
+def test_a_number_of_any_length_is_kept():
+    ((_, text, _),) = heard([{"role": "user", "content": [16**5000]}])
+    assert len(text) > 5000
+
+
+def test_a_secret_in_a_role_is_not_repeated():
+    token = "ghp" + "_" + ALNUM[:36]
+    with pytest.raises(UsageError) as caught:
+        list(rows("s", [{"role": token}]))
+    assert token not in caught.value.message

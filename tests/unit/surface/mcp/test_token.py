@@ -68,3 +68,19 @@ def test_a_link_in_its_place_is_not_followed(tmp_path):
 def test_a_place_that_cannot_be_written_is_an_error(tmp_path):
     with pytest.raises(HomeError):
         token_at(tmp_path / "no" / "such" / "folder", system())
+
+
+def test_what_is_no_file_is_refused_in_its_own_words(tmp_path):
+    (tmp_path / "target").write_text("correct-horse-battery\n")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    with pytest.raises(HomeError, match="is a link"):
+        token_at(tmp_path / "link", system())
+    with pytest.raises(HomeError, match="no regular file"):
+        token_at(tmp_path, system())
+
+
+def test_a_folder_that_is_not_there_is_named_and_not_made(tmp_path):
+    with pytest.raises(HomeError, match="a folder that is not there") as caught:
+        token_at(tmp_path / "away" / "token", system())
+    assert str(tmp_path / "away") in caught.value.hint
+    assert list(tmp_path.iterdir()) == []
