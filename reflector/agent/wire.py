@@ -79,10 +79,6 @@ class Wire:
                 self._ambient.clock.sleep(self._wait(attempt, error))
         raise AssertionError
 
-    def close(self) -> None:
-        """End the connections that were kept for the next request."""
-        self._client.close()
-
     def _streamed(self, model: str, request: Mapping[str, Any]) -> Message:
         heat = self._route.temperature
         with self._client.messages.stream(
