@@ -24,6 +24,8 @@ class ReflectorError(Exception):
         self.message = message
         self.hint = hint or self.advice
         self.facts = facts
+        if self.hint:  # whoever embeds us sees a traceback, and the next step stands below it
+            self.add_note(self.hint)
 
 
 class UsageError(ReflectorError):

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from reflector import __version__
 from reflector.core.errors import InstallError, UsageError
+from reflector.core.near import did_you_mean
 from reflector.harness.installs.json_text import MalformedError, parse
 from reflector.harness.installs.parts import Before, Shared, Whole, merged, without
 from reflector.harness.installs.recipe import Asked, Recipe, Scope, Target
@@ -56,7 +57,7 @@ def recipe_of(harness: str) -> Recipe:
     if found is None:
         raise UsageError(
             f"{harness!r} is no harness that Reflector can be installed in.",
-            hint=f"One of {', '.join(RECIPES)}.",
+            hint=f"{did_you_mean(harness, RECIPES)}One of {', '.join(RECIPES)}.",
         )
     return found
 
@@ -249,7 +250,7 @@ def _refuse_foreign(found: Found, part: Whole) -> None:
 
 def _refuse_second(recipe: Recipe, asked: Asked, record: Iterable[Install]) -> None:
     """Refuse what would show the memory twice in every session."""
-    hint = "`reflector uninstall` takes one of them away; with --force there will be both."
+    hint = f"`reflector uninstall {recipe.name}` takes it away; with --force there will be both."
     if recipe.name == "claude-code" and (plugin := enabled_plugin(asked)):
         raise InstallError(
             f"The plugin {plugin} is enabled in Claude Code and does the same.",

@@ -156,7 +156,9 @@ def _passed_by(context: Context, state: State) -> Iterator[Notice]:
     since = stamp(context.ambient.clock.now() - _IMPORTED)
     conversations, entries = imports.passed_by(state.connection, since)
     if conversations:
-        told = f"No run reads {entries} entries of {conversations} imported conversations"
+        many = f"{conversations} imported conversations"
+        what = "one imported conversation" if conversations == 1 else many
+        told = f"No run reads {entries} {'entry' if entries == 1 else 'entries'} of {what}"
         how = "`reflector reflect --conversation ID --recent N` reads the last N steps of one"
         yield "passed_by", f"{told}; {how}."
 

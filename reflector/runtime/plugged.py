@@ -13,6 +13,7 @@ from reflector.harness.meanings import EVENTS
 from reflector.memory.budget import estimate_tokens
 from reflector.runtime import block_cache, installed, notices
 from reflector.runtime.harnesses import entries
+from reflector.runtime.installing import asked_for, enabled_plugin
 from reflector.runtime.problems import Problem
 from reflector.runtime.wiring import Context
 from reflector.store import scheduling
@@ -25,18 +26,23 @@ _LARGEST = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Plugged:
-    """One harness. `event` and `at` are what was last heard of it, "" if it never was."""
+    """One harness. `event` and `at` are what was last heard of it, "" if it never was.
+
+    `plugin` is the id of ours that it has enabled, "" for none: its hooks are then not `install`'s.
+    """
 
     harness: str
     scopes: tuple[str, ...]
     event: str
     at: str
+    plugin: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the machine form."""
         return {
             "harness": self.harness,
             "scopes": list(self.scopes),
+            "plugin": self.plugin or None,
             "last_event": self.event or None,
             "last_event_at": self.at or None,
         }
@@ -68,8 +74,9 @@ def plugged(context: Context, state: State) -> tuple[Plugged, ...]:
     for name in EVENTS:
         scopes = tuple(each.project or each.scope for each in record if each.harness == name)
         event, at = _heard(state.connection, name)
-        if scopes or event:
-            found.append(Plugged(name, scopes, event, at))
+        plugin = _plugin(context) if name == "claude-code" else ""
+        if scopes or event or plugin:
+            found.append(Plugged(name, scopes, event, at, plugin))
     return tuple(found)
 
 
@@ -88,6 +95,13 @@ def next_session(context: Context, state: State) -> NextSession:
     block = (raw or b"").partition(b"\n\n")[2].decode("utf-8", "replace")
     sentences, _ = notices.at_start(context, state)
     return NextSession(estimate_tokens(block) if block else None, sentences)
+
+
+def _plugin(context: Context) -> str:
+    try:
+        return enabled_plugin(asked_for(context, "user"))
+    except (OSError, RuntimeError):  # the folder we stand in is gone, or nobody has a home
+        return ""
 
 
 def _mark(harness: str) -> str:

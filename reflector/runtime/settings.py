@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from reflector.core.errors import SettingsError
+from reflector.core.near import did_you_mean
 from reflector.memory.shares import CEILINGS, FLOORS, WEIGHTS
 
 Value = str | int | float | bool | tuple[str, ...]
@@ -265,7 +266,7 @@ def _flat(file: Path, table: Mapping[str, Any]) -> list[tuple[str, Any]]:
         if name not in _by_name():
             raise SettingsError(
                 f"{file}: unknown key {name!r}.",
-                hint=_alike(name, _by_name()) + "The README lists every key.",
+                hint=did_you_mean(name, _by_name()) + "The README lists every key.",
                 file=str(file),
                 key=name,
             )
@@ -300,13 +301,6 @@ def _short(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _alike(name: str, names: Iterable[str]) -> str:
-    import difflib  # noqa: PLC0415 - only for an error
-
-    found = difflib.get_close_matches(name, list(names), 1)
-    return f"Did you mean {found[0]}? " if found else ""
-
-
 def _identity_paths(file: Path, table: Any) -> dict[str, str]:
     paths = table.get("paths", {}) if isinstance(table, dict) else None
     if (
@@ -332,7 +326,7 @@ def _from_environment(environ: Mapping[str, str]) -> list[tuple[str, Value]]:
         if name not in variables:
             raise SettingsError(
                 f"The environment variable {name} is no setting of Reflector.",
-                hint=_alike(name, variables) + "Unset it; the README lists every variable.",
+                hint=did_you_mean(name, variables) + "Unset it; the README lists every variable.",
                 key=name,
             )
         key = variables[name]

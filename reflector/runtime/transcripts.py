@@ -39,10 +39,11 @@ def open_file(path: Path) -> BinaryIO:
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)
-        kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
-        raise TranscriptError(
-            f"{path} is {kind}.", hint="Name transcript files one by one.", path=str(path)
-        )
+        if stat.S_ISDIR(mode):
+            kind, hint = "a folder", "`reflector ingest FOLDER` reads all transcripts below it."
+        else:
+            kind, hint = "not a regular file", "Name transcript files one by one."
+        raise TranscriptError(f"{path} is {kind}.", hint=hint, path=str(path))
     return io.BufferedReader(_Transcript(descriptor, path), 1 << 20)
 
 

@@ -12,7 +12,7 @@ import reflector
 from reflector.core.ambient import Ambient, system
 from reflector.core.errors import HomeError, UsageError
 from reflector.runtime.settings import Settings, load
-from reflector.store.disk import AgentHome, Home, is_line, open_home
+from reflector.store.disk import AgentHome, Home, is_line, judged, open_home
 from reflector.store.state import Durability, State, opened
 
 _LONGEST_NAME = 200
@@ -70,7 +70,7 @@ def context(home: str | None = None, identity: str | None = None, *, make: bool 
 
 def _unmade(home: str | None) -> Home:
     place = _home(home or os.environ.get("REFLECTOR_HOME"))
-    return find_home(home) if place.exists() else Home(Path(os.path.realpath(place)))
+    return find_home(home) if place.exists() else Home(judged(place))
 
 
 def of_agent(known: Context, agent: AgentHome) -> Context:

@@ -113,6 +113,13 @@ class Home:
 
 def open_home(path: Path) -> Home:
     """Make sure of a home that can be used: ours, local, a folder. Creates it with mode 0700."""
+    resolved = judged(path)
+    make_folder(resolved)
+    return Home(resolved)
+
+
+def judged(path: Path) -> Path:
+    """Return the full path of a home that can be used, there or not. Raises HomeError."""
     try:
         resolved = Path(os.path.realpath(path))
     except OSError as error:  # a relative path below a working directory that was deleted
@@ -127,8 +134,7 @@ def open_home(path: Path) -> Home:
             hint="Set REFLECTOR_HOME to a folder on a local disk.",
             path=str(resolved),
         )
-    make_folder(resolved)
-    return Home(resolved)
+    return resolved
 
 
 def is_line(text: str) -> bool:

@@ -51,6 +51,7 @@ def test_undo_brings_the_tree_back_and_keeps_history(cli):
     assert f"undone by {undone.json['commit']}" in cli("show", run["id"]).out
     assert cli("show", run["id"], "--json").json["undone_by"] == undone.json["commit"]
     assert "merged, undone" in cli("runs").out
+    assert "  merged, undone\n" in cli("status").out
     assert "Learned" not in cli("status").out
     twice = cli("undo", run["id"])
     assert twice.code == 1

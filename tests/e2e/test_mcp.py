@@ -287,7 +287,7 @@ def test_without_the_extra_the_command_says_how_to_install_it(home: Path, tmp_pa
     (tmp_path / "mcp" / "__init__.py").write_text(missing)
     done = Cli(home, PYTHONPATH=f"{tmp_path}:{ROOT}")("mcp")
     assert (done.code, done.out) == (3, "")
-    assert "pip install 'reflector[mcp]'" in done.err
+    assert "-m pip install '.[mcp]'` in a checkout" in done.err
 
 
 def test_a_memory_that_was_never_made_is_refused(tmp_path: Path) -> None:

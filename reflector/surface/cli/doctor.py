@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from reflector.runtime.doctor import Check, doctor
 from reflector.runtime.preflight import preflight
@@ -31,13 +32,23 @@ def run(args: argparse.Namespace, out: Output) -> int:
     checks = doctor(found)
     if args.engine:
         checks.append(preflight(found, args.engine))
-    for each in checks:
-        out.say(f"{_mark(each, out)}  {safe(each.message)}")
-        if not each.ok and each.hint:
-            out.say(f"         {safe(each.hint)}")
+    _show(checks, out)
     ok = all(each.ok for each in checks)
     out.object({"ok": ok, "fixed": fixed, "checks": [each.as_json() for each in checks]})
     return 0 if ok else 1
+
+
+def _show(checks: Sequence[Check], out: Output) -> None:
+    """Print a line for each. What is wrong stands in the way of several checks, and is said once."""
+    said: set[tuple[str, str]] = set()
+    for each in checks:
+        if not each.ok and (each.message, each.hint) in said:
+            continue
+        out.say(f"{_mark(each, out)}  {safe(each.message)}")
+        if not each.ok:
+            said.add((each.message, each.hint))
+            if each.hint:
+                out.say(f"         {safe(each.hint)}")
 
 
 def _mark(each: Check, out: Output) -> str:

@@ -7,7 +7,8 @@ import argparse
 from reflector.runtime import birth, block_cache, hook_gate
 from reflector.runtime.wiring import context
 from reflector.surface.cli.choice import add_choice, check, offer
-from reflector.surface.cli.output import Output
+from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.pointers import aligned, where
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,11 +27,17 @@ def run(args: argparse.Namespace, out: Output) -> int:
     born = birth.init(found)
     hook_gate.refresh(found)
     block_cache.refresh(found)
+    place = safe(where(args))
     verb = "Made" if born.created else "Found"
     out.say(
         f"{verb} the memory of {out.style(found.agent.identity, 'bold')} at {born.repository}",
-        "Next: reflector install        (plugs it into the agent that you use)",
-        "  or: reflector reflect FILE   (learns from one recorded session)",
+        "Next:",
+        *aligned(
+            (
+                (f"reflector install{place}", "plugs it into the agent that you use"),
+                (f"reflector reflect FILE{place}", "learns from one recorded session"),
+            )
+        ),
     )
     engine = offer(found, args.engine, out)
     out.object(

@@ -47,7 +47,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     steps = _next(plan, args.scope)
     _said(plan, backups, steps, out)
     identity, bank = found.agent.identity, bank_of(Path.cwd())
-    out.say(f"Memory here: {safe(identity)}" + (f", bank {safe(bank)}." if bank else "."))
+    out.say(f"Memory here: {safe(identity)}" + (f", project {safe(bank)}." if bank else "."))
     engine = offer(found, args.engine, out)
     out.object(
         {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import NoReturn, Protocol, cast
 
 from reflector import __version__
 from reflector.core.errors import ReflectorError, UsageError
+from reflector.core.near import did_you_mean
 from reflector.store.disk import unusable
 from reflector.surface.cli import streams
 from reflector.surface.cli.commands import COMMANDS, Entry, Group
@@ -18,6 +20,11 @@ from reflector.surface.cli.output import Output, stdout_output
 
 BUG = 70
 INTERRUPTED = 130
+_CHOICE = re.compile(
+    r"argument (?P<what>\S+): invalid choice: '(?P<word>.*)' \(choose from (?P<names>.*)\)\Z",
+    re.DOTALL,
+)
+"""How argparse says that a word is none of the possible ones."""
 
 
 class Command(Protocol):
@@ -99,8 +106,14 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose complaints are errors like all others."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise UsageError."""
-        raise UsageError(message, hint=f"`{self.prog} --help` explains it.")
+        """Raise UsageError; for a word that is none of the possible ones, with the nearest of them."""
+        hint = f"`{self.prog} --help` explains it."
+        if found := _CHOICE.match(message):
+            word, names = found["word"], re.findall(r"[\w-]+", found["names"])
+            hint = did_you_mean(word, names) + hint
+            if found["what"] == "COMMAND":  # dozens of names are no answer
+                message = f"`{self.prog}` has no command {word!r}."
+        raise UsageError(message, hint=hint)
 
 
 class _Help(argparse.HelpFormatter):

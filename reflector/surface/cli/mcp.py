@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -54,7 +55,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
             raise
         raise SettingsError(
             f"The MCP server needs a package that is not installed ({error.name}).",
-            hint="`pip install 'reflector[mcp]'` installs it.",
+            hint=f"`{sys.executable} -m pip install '.[mcp]'` in a checkout of Reflector installs "
+            "it; if you used pipx, `pipx install --force '.[mcp]'`.",
         ) from error
     return 0
 

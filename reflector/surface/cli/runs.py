@@ -27,7 +27,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     found = context(args.home, args.identity)
     with found.state() as state:
         runs = reservations.recent(state.connection, args.limit)
-    undone = _undone(found, runs)
+    undone = taken_back(found, runs)
     for each in runs:
         out.say(_line(each, out, undone=each.id in undone))
     if not runs:
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _undone(found: Context, runs: Sequence[Run]) -> frozenset[str]:
+def taken_back(found: Context, runs: Sequence[Run]) -> frozenset[str]:
     """Return those that were undone; none when the repository cannot tell."""
     if not any(each.merge_commit for each in runs):
         return frozenset()

@@ -13,6 +13,7 @@ from reflector.surface.cli.left_out import left_out
 from reflector.surface.cli.output import Output, counted, safe
 from reflector.surface.cli.pause import until
 from reflector.surface.cli.pointers import ended
+from reflector.surface.cli.runs import taken_back
 
 _LISTED = 10
 _SILENT = "never heard: it speaks from the next session on"
@@ -93,7 +94,8 @@ def _recording(found: Status, out: Output) -> None:
 
 def _harnesses(found: Status, out: Output) -> None:
     for each in found.harnesses:
-        where = "installed" if each.scopes else "not installed by us"
+        where = "installed" if each.scopes else "not installed"
+        where = f"plugin {safe(each.plugin)}" if each.plugin and not each.scopes else where
         said = f"last heard {each.event} at {each.at}" if each.event else _SILENT
         out.say(f"hooks    {each.harness}: {where}, {said}")
     if not found.harnesses:
@@ -124,7 +126,7 @@ def _decisions(known: Mapping[str, Any], out: Output) -> None:
     failed = f", {known['failed']} failed" if known["failed"] else ""
     out.say(
         f"decided  {counted(known['queued'], 'message')} to read{failed}, "
-        f"{counted(known['waiting'], 'decision')} waiting for friction or their turn{due}"
+        f"{counted(known['waiting'], 'decision')} waiting{due}: `reflector decisions queue`"
     )
     if known["failed"] and known["last_error"]:
         out.say(f"  {safe(str(known['last_error']))}")
@@ -133,5 +135,6 @@ def _decisions(known: Mapping[str, Any], out: Output) -> None:
 def _runs(found: Status, out: Output) -> None:
     for run in found.active:
         out.say(f"active   {run.id} {run.phase}")
+    undone = taken_back(found.context, found.last_runs)
     for run in found.last_runs:
-        out.say(f"run      {run.id}  {ended(run)}")
+        out.say(f"run      {run.id}  {ended(run)}{', undone' if run.id in undone else ''}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from reflector.core.errors import UsageError
 from reflector.harness.installs.recipes import RECIPES
 from reflector.runtime import installing
 from reflector.runtime.installing import Wish
@@ -19,13 +20,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "the usual places. The memory and the journal stay."
     )
     add = parser.add_argument
-    add("harness", metavar="HARNESS", help=", ".join(RECIPES))
+    add("harness", nargs="?", metavar="HARNESS", help=", ".join(RECIPES))
     add("--scope", choices=["user", "project"], default=None, help="only there; else everywhere")
     add("--dry-run", action="store_true", help="show what would change, and change nothing")
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Take our entries out."""
+    if not args.harness:
+        raise UsageError(
+            "Say which harness to uninstall from.", hint="`reflector install` lists where it is."
+        )
     found = context(args.home, args.identity, make=not args.dry_run)
     plan = installing.plan_uninstall(found, Wish(args.harness, args.scope))
     if args.dry_run:

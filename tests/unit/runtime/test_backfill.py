@@ -266,7 +266,7 @@ def test_an_imported_conversation_waits_for_no_run(scene, past):
         told = dict(notices(scene.context(), state))["passed_by"]
         scene.clock.passed += 8 * DAY
         later = dict(notices(scene.context(), state))
-    assert "4 entries of 1 imported conversations" in told
+    assert "4 entries of one imported conversation;" in told
     assert "passed_by" not in later
 
 

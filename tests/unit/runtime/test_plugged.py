@@ -39,11 +39,22 @@ def test_the_last_event_of_each_harness_is_known(scene):
         {
             "harness": "claude-code",
             "scopes": [],
+            "plugin": None,
             "last_event": "Stop",
             "last_event_at": stamp(scene.clock.now()),
         },
         {**told[1], "harness": "codex", "last_event": "Stop"},
     ]
+
+
+def test_a_plugin_that_was_never_heard_is_told_all_the_same(scene, guarded):
+    settings = guarded / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"enabledPlugins": {"reflector@reflector": true, "other@x": true}}')
+    (told,) = status(scene.context()).as_json()["harnesses"]
+    assert (told["plugin"], told["scopes"], told["last_event"]) == ("reflector@reflector", [], None)
+    settings.write_text('{"enabledPlugins": {"reflector@reflector": false}}')
+    assert status(scene.context()).harnesses == ()
 
 
 def test_what_is_no_event_of_a_harness_leaves_no_trace(scene):

@@ -137,3 +137,37 @@ def test_init_takes_the_engine_too(typed, guarded):
     assert found["engine"] == "anthropic"
     settings = (guarded / ".reflector" / "config.toml").read_text()
     assert settings == '[engine]\nname = "anthropic"\n'
+
+
+def test_a_mistyped_harness_is_answered_with_the_nearest_one(typed):
+    code, _, told = typed("install", "claude")
+    assert code == 2
+    assert "Did you mean claude-code? One of " in told
+
+
+def test_uninstall_without_a_harness_points_at_the_list(typed):
+    code, _, told = typed("uninstall")
+    assert code == 2
+    assert "`reflector install` lists" in told
+
+
+def test_a_second_scope_is_refused_with_the_command_that_takes_the_first_away(typed):
+    assert typed("install", "claude-code")[0] == 0
+    code, _, told = typed("install", "claude-code", "--scope", "project")
+    assert code == 1
+    assert "`reflector uninstall claude-code` takes it away" in told
+
+
+def test_what_stands_in_the_way_of_several_checks_is_said_once(typed):
+    code, said, _ = typed("doctor")
+    assert code == 1
+    assert said.count("There is no memory for the identity 'default'") == 1
+    checks = json.loads(typed("doctor", "--json")[1])["checks"]
+    assert len([each for each in checks if not each["ok"]]) > 1
+
+
+def test_init_names_the_next_commands_for_the_very_home(typed, guarded):
+    place = guarded / "a home"
+    code, said, _ = typed("init", "--home", str(place))
+    assert code == 0
+    assert f"reflector install --home '{place}'" in said
