@@ -84,14 +84,10 @@ def enqueue_job(
     return done.rowcount == 1
 
 
-def jobs(
-    connection: sqlite3.Connection, conversation: str | None = None, limit: int = -1
-) -> list[Job]:
+def jobs(connection: sqlite3.Connection, limit: int = -1) -> list[Job]:
     """Return the jobs that wait, in the order in which they were queued."""
     rows = connection.execute(
-        "SELECT * FROM decision_jobs WHERE state = 'queued' AND conversation = coalesce(?, "
-        "conversation) ORDER BY id LIMIT ?",
-        (conversation, limit),
+        "SELECT * FROM decision_jobs WHERE state = 'queued' ORDER BY id LIMIT ?", (limit,)
     )
     return [
         Job(

@@ -74,7 +74,7 @@ class Known:
 
     files: tuple[str, ...]
     streams: Mapping[str, str]
-    passed_by: Mapping[str, Sequence[Range]]
+    passed_by: Mapping[str, list[Range]]
 
 
 def known(path: Path) -> Known:

@@ -55,7 +55,7 @@ def test_a_message_waits_once(connection):
         (TALK, "m1", BANK),
         ("other/talk", "m1", BANK),
     ]
-    assert len(decisions.jobs(connection, TALK)) == len(decisions.jobs(connection, limit=1)) == 1
+    assert decisions.jobs(connection, limit=1) == decisions.jobs(connection)[:1]
 
 
 def test_a_job_ends_once_with_all_its_deltas(connection):
