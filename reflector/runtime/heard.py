@@ -139,10 +139,10 @@ def _others(context: Context, heard: Heard) -> Iterator[Path]:
     """Yield the transcripts of a session's subagents in which something is left to read."""
     last = heard.last
     found = [Path(each.agent_transcript) for each in heard.events if each.agent_transcript]
-    for beside in subagents(last.harness, PurePosixPath(_place(last)), last.session):
+    places = subagents(last.harness, PurePosixPath(_place(last)), last.session)
+    for beside in places:
         found += sorted(Path(beside.folder).glob(beside.pattern))
     known = _extents(context, last.harness) if found else {}
-    places = subagents(last.harness, PurePosixPath(_place(last)), last.session)
     for place in dict.fromkeys(found):
         if _left(place, known) and _belongs(place, places):
             yield place
