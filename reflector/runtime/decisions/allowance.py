@@ -75,11 +75,11 @@ def look(context: Context, state: State, asked: Asked = AUTOMATIC) -> Held | par
 
 def waiting(connection: Connection) -> Backoff:
     """Return how often in a row calls failed, and until when they wait."""
+    fields = scheduling.facts(connection, BACK_OFF)
     try:
-        fields = json.loads(scheduling.mark(connection, BACK_OFF) or "{}")
         until = fields.get("until")
         return Backoff(int(fields.get("failures", 0)), instant(until) if until else None)
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError):
         return Backoff()
 
 
