@@ -147,7 +147,8 @@ class Person(Scene):
         """Consolidate what is due, in this process."""
         with bench_for(self.context(), "decisions", Quiet(), ("false",)) as bench:
             assert bench is not None
-            return list(consolidate(bench, wish))
+            done, end = consolidate(bench, wish)
+            return [*done, end]
 
     def ledger(self) -> list[str]:
         """Return the statement of every delta."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from reflector.core import park
 from reflector.core.run import Run, consumes
 from reflector.runtime.adoption import adopt
@@ -24,27 +22,27 @@ from reflector.runtime.supervisor import supervise
 from reflector.store import reservations, scheduling
 
 
-def consolidate(bench: Bench, wish: Wish = AUTOMATIC) -> Iterator[Run | Not]:
-    """Run one bank after the other until none is due; the last value says why no more is.
+def consolidate(bench: Bench, wish: Wish = AUTOMATIC) -> tuple[list[Run], Not]:
+    """Run one bank after the other until none is due; return the runs, and why there are no more.
 
     A bank whose run did not consume what it took is left alone: it is not due again at once.
     """
-    done: frozenset[str] = frozenset()
+    done: list[Run] = []
+    left_alone: frozenset[str] = frozenset()
     while True:
-        plan = next_due(bench.context, bench.state, wish, done)
+        plan = next_due(bench.context, bench.state, wish, left_alone)
         if isinstance(plan, Not):
-            yield plan
-            return
+            return done, plan
         with in_turn(bench) as ours:
             run = _reserve(bench, plan, wish) if ours else Not("held")
             if isinstance(run, Run):
                 adopt(bench.context)  # what a person wrote meanwhile is part of the base
                 run = supervise(bench, run)
-        yield run
         if isinstance(run, Not):
-            return
+            return done, run
+        done.append(run)
         if run.outcome is None or not consumes(run.outcome):
-            done |= {plan.bank}
+            left_alone |= {plan.bank}
 
 
 def _reserve(bench: Bench, plan: Plan, wish: Wish) -> Run | Not:

@@ -59,13 +59,8 @@ def consolidate_now(
         runs = [*recover(bench, SLOT), *bring_home(bench, SLOT)]
         asked = Asked(automatic=not wish.force, over_budget=wish.over_budget)
         worked = work_off(context, bench.state, watch.stop, asked=asked)
-        end = Not("nothing")
-        for each in consolidate(bench, wish):
-            if isinstance(each, Run):
-                runs.append(each)
-            else:
-                end = each
+        more, end = consolidate(bench, wish)
         connection = bench.state.connection
         left = plans(connection, context.settings, context.ambient.clock.now())
         queued = len(decisions.jobs(connection))
-        return Outcome(worked, tuple(runs), end, tuple(left), queued)
+        return Outcome(worked, (*runs, *more), end, tuple(left), queued)

@@ -54,12 +54,8 @@ def _work(bench: Bench) -> list[Run]:
     done = [*recover(bench, SLOT), *bring_home(bench, SLOT)]
     while not bench.watch.stop():
         worked = work_off(bench.context, bench.state, bench.watch.stop, lambda: _parked(bench))
-        end = Not("nothing")
-        for each in consolidate(bench):
-            if isinstance(each, Run):
-                done.append(each)
-            else:
-                end = each
+        runs, end = consolidate(bench)
+        done += runs
         if not _waits(bench, _next(worked, end)):
             break
     return done
