@@ -103,9 +103,9 @@ def _exported(context: Context, heard: Heard) -> int:
     if not any(each in ("settled", "compacting", "ended", "journaled") for each in meanings):
         return 0
     context.require()
-    asked = opencode.Asked(last.session, last.cwd, last.opencode)
+    session = opencode.Session(last.session, last.cwd, last.opencode)
     try:
-        return opencode.journal(context, asked, Quiet(), settled=heard.settled).entries
+        return opencode.journal(context, session, Quiet(), settled=heard.settled).entries
     except TranscriptError:
         if meanings[-1] == "ended":  # it was deleted: what its turns said was read before
             return 0
