@@ -15,7 +15,7 @@ from reflector.core.decision import Recorded
 from reflector.memory.budget import estimate_tokens
 from reflector.pipelines.decisions.law import History, Mode, Ruling, eligible
 from reflector.runtime.settings import Settings
-from reflector.store import decisions, ledger_state, scheduling
+from reflector.store import bullets, decisions, ledger_state, scheduling
 from reflector.store.state import Connection
 
 BATCH_TOKENS = 6000
@@ -48,7 +48,7 @@ def plans(connection: Connection, settings: Settings, now: datetime) -> list[Pla
 def _plan(
     connection: Connection, settings: Settings, bank: str, waiting: list[Recorded], now: datetime
 ) -> Plan:
-    history = History(decisions.ledger(connection, bank), decisions.bullets(connection, bank))
+    history = History(decisions.ledger(connection, bank), bullets.every(connection, bank))
     mode = cast("Mode", settings.text("decisions.admission"))
     rulings = tuple(eligible(waiting, history, mode))
     if not any(each.eligible for each in rulings):

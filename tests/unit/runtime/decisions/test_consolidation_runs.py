@@ -15,7 +15,7 @@ from reflector.runtime.decisions.due import Not, Wish
 from reflector.runtime.loop import Quiet
 from reflector.runtime.review import approve
 from reflector.runtime.undo import undo
-from reflector.store import decisions
+from reflector.store import bullets, decisions
 from tests.support.auditor import audit
 from tests.support.messages_server import fails
 from tests.support.projects import Person, delta, here, person, plainly, shown
@@ -75,7 +75,7 @@ def test_the_deltas_are_consumed_with_the_settlement_and_their_bullets_are_known
     [run] = runs(scene.consolidates())
     with scene.context().state() as state:
         [one] = decisions.ledger(state.connection)
-        [bullet] = decisions.bullets(state.connection, scene.bank())
+        [bullet] = bullets.every(state.connection, scene.bank())
     assert one.consumed_by == run.id
     assert (bullet.text, bullet.deltas, bullet.run) == (RIGHT, (one.id,), run.id)
 
@@ -143,9 +143,7 @@ def test_an_undo_takes_it_back_and_it_is_not_written_again_without_asking(scene:
     undo(scene.context(), run.id)
     assert RIGHT not in scene.file("product")
     with scene.context().state() as state:
-        assert [each.superseded for each in decisions.bullets(state.connection, scene.bank())] == [
-            True
-        ]
+        assert [each.superseded for each in bullets.every(state.connection, scene.bank())] == [True]
     scene.clock.sleep(600)
     broke(scene, session="later")
     [again] = runs(scene.consolidates())
@@ -162,10 +160,10 @@ def test_what_a_person_approves_is_known_as_written(scene: Person):
     assert run.outcome is Outcome.AWAITING_REVIEW
     assert scene.consolidates() == [Not("nothing")]
     with scene.context().state() as state:
-        assert decisions.bullets(state.connection, scene.bank()) == []
+        assert bullets.every(state.connection, scene.bank()) == []
     assert approve(scene.context(), run.id).outcome is Outcome.MERGED
     with scene.context().state() as state:
-        [bullet] = decisions.bullets(state.connection, scene.bank())
+        [bullet] = bullets.every(state.connection, scene.bank())
     assert (bullet.text, bullet.run) == (RIGHT, run.id)
 
 
