@@ -115,13 +115,11 @@ def _stem(word: str) -> str:
     return word[:-1] if plural else word
 
 
-def similar(one: str, other: str) -> bool:
-    """Tell whether two statements are about the same thing. In doubt they are not."""
-    return alike(tokens(one), tokens(other))
-
-
 def alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Tell the same of two sets of words: most of the shorter, and a good part of both."""
+    """Tell by their `tokens` whether two statements are about the same thing.
+
+    They share most of the shorter, and a good part of both; in doubt they are not.
+    """
     return _enough(len(one & other), len(one), len(other))
 
 

@@ -36,7 +36,6 @@ _NOT_THE_USER = (
 _FILES_FOLLOW = "--- Content from referenced files ---"
 _TYPES = frozenset({"user", "gemini", "info", "warning", "error"})
 _ANSWERED = frozenset({"success", "error", "cancelled"})
-_THOUGHT = ("subject", "description")
 _CALLS_FROM = 2
 """Blocks of a record: 0 its text, 1 its thoughts, then its calls; so none moves as it grows."""
 

@@ -61,7 +61,8 @@ class MemoryView:
 
 
 # What the block needs of a document: its description, and the text of a system document or of a
-# file of decisions, or the name of a skill. Plain pairs, because a memory has thousands and each is stored and loaded.
+# file of decisions, or the name of a skill. Plain pairs, because a memory has thousands and each is
+# stored and loaded.
 Fact = tuple[str, str]
 
 

@@ -40,7 +40,7 @@ _USUAL = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """How to import; `settled` is as `ingest` has it.
+    """How to import; `settled` is as `ingest_into` has it.
 
     `since` leaves out conversations without activity after it. `keep_backlog` leaves cursors alone
     even where a history is imported.

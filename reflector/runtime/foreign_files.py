@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import stat
 from collections.abc import Sequence
@@ -95,6 +96,21 @@ def change(changes: Sequence[Change]) -> None:
         for each in reversed(done):
             _put(each.found, each.found.content)
         raise
+
+
+def difference(changes: Sequence[Change]) -> str:
+    """Return what changes would do, as a unified diff."""
+    parts: list[str] = []
+    for each in changes:
+        old, new = _lines(each.found.content), _lines(each.new)
+        path = str(each.found.path)
+        names = (path if old else "/dev/null", path if each.new is not None else "/dev/null")
+        parts += (f"{line}\n" for line in difflib.unified_diff(old, new, *names, lineterm=""))
+    return "".join(parts)
+
+
+def _lines(content: bytes | None) -> list[str]:
+    return (content or b"").decode("utf-8", "replace").splitlines()
 
 
 def _refuse_changed(found: Found) -> None:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import shutil
 import subprocess
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from reflector.harness.installs.json_text import MalformedError, Node, parse
 from reflector.harness.installs.parts import Shared, Whole, holds
-from reflector.harness.installs.recipe import Recipe, Target
+from reflector.harness.installs.recipe import Asked, Recipe, Target
 from reflector.harness.installs.recipes import RECIPES
 from reflector.runtime import installed
 from reflector.runtime.compiled import launcher
-from reflector.runtime.foreign_files import Change
 from reflector.runtime.installed import Install
 from reflector.runtime.installing import asked_for, enabled_plugin
 from reflector.runtime.wiring import Context
@@ -54,17 +51,6 @@ class Finding:
     ok: bool
     message: str
     hint: str = ""
-
-
-def difference(changes: Sequence[Change]) -> str:
-    """Return what changes would do, as a unified diff."""
-    parts: list[str] = []
-    for each in changes:
-        old, new = _lines(each.found.content), _lines(each.new)
-        path = str(each.found.path)
-        names = (path if old else "/dev/null", path if each.new is not None else "/dev/null")
-        parts += (f"{line}\n" for line in difflib.unified_diff(old, new, *names, lineterm=""))
-    return "".join(parts)
 
 
 def listed(context: Context) -> list[Listed]:
@@ -116,10 +102,9 @@ def _install(context: Context, recipe: Recipe, each: Install) -> Iterator[Findin
     again = f"`reflector install {recipe.name}`"
     asked = asked_for(context, "project" if each.project else "user", permission=each.permission)
     again += " --scope project there" if each.project else ""
-    parts = {str(target.path): target for target in recipe.targets(asked)}
     troubles = []
     for file in each.files:
-        target = parts.get(file.path) or _alike(recipe, asked, file.path)
+        target = recipe.target(asked, file.path)
         troubles += [
             Finding(name, ok=False, message=message, hint=f"{again} mends it.")
             for message in _file(target, Path(file.path))
@@ -132,11 +117,6 @@ def _install(context: Context, recipe: Recipe, each: Install) -> Iterator[Findin
     if not troubles:
         where = f" in {each.project}" if each.project else ""
         yield Finding(name, ok=True, message=f"installed in {recipe.title}{where}")
-
-
-def _alike(recipe: Recipe, asked: Any, path: str) -> Target:
-    found = recipe.targets(asked)
-    return next((each for each in found if each.path.suffix == Path(path).suffix), found[0])
 
 
 def _file(target: Target, path: Path) -> Iterator[str]:
@@ -188,7 +168,7 @@ def _commands(root: Node) -> Iterator[str]:
                     yield command
 
 
-def _harness(recipe: Recipe, asked: Any, each: Install) -> Iterator[tuple[str, str]]:
+def _harness(recipe: Recipe, asked: Asked, each: Install) -> Iterator[tuple[str, str]]:
     match recipe.name:
         case "claude-code":
             if plugin := enabled_plugin(asked):
@@ -230,7 +210,3 @@ def _codex(folder: Path, each: Install) -> Iterator[tuple[str, str]]:
             f"Codex trusts {count} hooks of Reflector, and skips the others without a word.",
             "Start `codex`, type /hooks, and trust them.",
         )
-
-
-def _lines(content: bytes | None) -> list[str]:
-    return (content or b"").decode("utf-8", "replace").splitlines()

@@ -103,9 +103,9 @@ def _exported(context: Context, heard: Heard) -> int:
     if not any(each in ("settled", "compacting", "ended", "journaled") for each in meanings):
         return 0
     context.require()
-    asked = opencode.Asked(last.session, last.cwd, last.opencode)
+    session = opencode.Session(last.session, last.cwd, last.opencode)
     try:
-        return opencode.journal(context, asked, Quiet(), settled=heard.settled).entries
+        return opencode.journal(context, session, Quiet(), settled=heard.settled).entries
     except TranscriptError:
         if meanings[-1] == "ended":  # it was deleted: what its turns said was read before
             return 0
@@ -139,10 +139,10 @@ def _others(context: Context, heard: Heard) -> Iterator[Path]:
     """Yield the transcripts of a session's subagents in which something is left to read."""
     last = heard.last
     found = [Path(each.agent_transcript) for each in heard.events if each.agent_transcript]
-    for beside in subagents(last.harness, PurePosixPath(_place(last)), last.session):
+    places = subagents(last.harness, PurePosixPath(_place(last)), last.session)
+    for beside in places:
         found += sorted(Path(beside.folder).glob(beside.pattern))
     known = _extents(context, last.harness) if found else {}
-    places = subagents(last.harness, PurePosixPath(_place(last)), last.session)
     for place in dict.fromkeys(found):
         if _left(place, known) and _belongs(place, places):
             yield place

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,6 +21,7 @@ from reflector.runtime import notices, pauses
 from reflector.runtime.consent import Consent, No
 from reflector.runtime.decisions.hearing import Hearing
 from reflector.runtime.gate import Gate
+from reflector.runtime.record_names import Names
 from reflector.runtime.recording import consent
 from reflector.runtime.transcripts import open_file, recognised, source_name
 from reflector.runtime.watch import Watch
@@ -30,9 +29,6 @@ from reflector.runtime.wiring import Context
 from reflector.store import imports, sources
 from reflector.store.journal import Appender, add_redactions, conversation
 from reflector.store.state import Connection, State, storable
-
-_HEXADECIMAL = re.compile(r"h?[0-9a-f.-]+")
-"""What hashes and most ids of harnesses look like, and no secret that stands alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +65,10 @@ class Ingested:
         }
 
 
-def ingest(
-    context: Context,
-    path: Path,
-    watch: Watch,
-    *,
-    settled: bool = False,
-    passing_by: bool = False,
-) -> Ingested:
-    """Journal the new part of one transcript.
-
-    `settled` takes what would be held back at its end because more may follow. `passing_by` leaves
-    no backlog: the cursor of a conversation that had none is set behind what was added. Raises
-    TranscriptError when it cannot be read; what was known of it stays as it was, and the source is
-    marked degraded. Raises PausedError while a person paused recording.
-    """
+def ingest(context: Context, path: Path, watch: Watch, *, settled: bool = False) -> Ingested:
+    """Journal the new part of one transcript. Raises as `ingest_into` does."""
     with context.state(durability="NORMAL") as state:
-        return ingest_into(context, state, path, watch, settled=settled, passing_by=passing_by)
+        return ingest_into(context, state, path, watch, settled=settled)
 
 
 def ingest_into(
@@ -97,14 +80,20 @@ def ingest_into(
     settled: bool = False,
     passing_by: bool = False,
 ) -> Ingested:
-    """Do what `ingest` does through a database that the caller has opened."""
+    """Journal the new part of one transcript into a database that the caller has opened.
+
+    `settled` takes what would be held back at its end because more may follow. `passing_by` leaves
+    no backlog: the cursor of a conversation that had none is set behind what was added. Raises
+    TranscriptError when it cannot be read; what was known of it stays as it was, and the source is
+    marked degraded. Raises PausedError while a person paused recording.
+    """
     given = consent(context)
     _refuse_while_paused(context, given, str(path))
     name = source_name(path)
     with _degrading(state, name), open_file(path) as stream:
         written = stamp(datetime.fromtimestamp(os.fstat(stream.fileno()).st_mtime, UTC))
-        file = _File(path, name, stream, recognised(stream, path), written, settled)
-        file = replace(file, passing_by=passing_by)
+        source = recognised(stream, path)
+        file = _File(path, name, stream, source, written, settled, passing_by=passing_by)
         return _read(context, state, file, given, watch)
 
 
@@ -162,8 +151,8 @@ def _refuse_while_paused(context: Context, given: Consent, path: str) -> None:
 class _File:
     """An open transcript: as it was named, and under the name that the journal keeps.
 
-    Rows without any time were said by `written` at the latest; `settled` and
-    `passing_by` are as `ingest` has them.
+    Rows without any time were said by `written` at the latest; `settled` and `passing_by` are as
+    `ingest_into` has them.
     """
 
     path: Path
@@ -184,7 +173,7 @@ def _read(context: Context, state: State, file: _File, given: Consent, watch: Wa
     tally = _Tally(bad_lines=known.bad_lines)
     wanted = context.settings.flag("decisions.enabled") and not file.passing_by
     hearing = Hearing(wanted=wanted)
-    names = _Names()
+    names = Names()
     key = str(names.of(file.source.file_key))
     before = _steps(state, key)
     for batch in file.source.batches(start, settled=file.settled):
@@ -266,63 +255,6 @@ class _Progress:
         sources.save(connection, name, self.mark, harness, key, reached, now)
         self._stands = sources.standing(connection, name)
         self._afresh, self._unsaved = False, reading.Position()
-
-
-class _Names:
-    """Names without secrets, of conversations and records: a harness may take them from anywhere."""
-
-    def __init__(self) -> None:
-        self._known: dict[ConversationKey, ConversationKey] = {}
-
-    def of(self, key: ConversationKey) -> ConversationKey:
-        if key not in self._known:
-            session, agent = clean(key.session), clean(key.agent)
-            self._known[key] = ConversationKey(key.harness, session, agent)
-        return self._known[key]
-
-    def cleaned(self, records: Sequence[reading.Record]) -> list[reading.Record]:
-        """Return the records of a batch as they may be kept."""
-        named = {part for record in records for name in _named(record) for part in name.split(":")}
-        doubtful = sorted(name for name in named if not _HEXADECIMAL.fullmatch(name))
-        together = "\n".join(doubtful)  # one look costs as much as a hundred short ones
-        found = () if clean(together) == together else doubtful
-        secret = frozenset(name for name in found if clean(name) != name)
-        return [self._cleaned(record, secret) for record in records]
-
-    def _cleaned(self, record: reading.Record, secret: frozenset[str]) -> reading.Record:
-        key = self.of(record.key)
-        if key == record.key and not secret:
-            return record
-        match record:
-            case reading.Appended(entry=found):
-                own, message = _renamed(found.id, secret), _renamed(found.message_id, secret)
-                parent = self.of(record.parent) if record.parent else None
-                entry = replace(found, id=own, message_id=message)
-                return replace(record, key=key, parent=parent, entry=entry)
-            case reading.Hidden(message_id=message):
-                return replace(record, key=key, message_id=_renamed(message, secret))
-            case reading.Boundary(record=name):
-                return replace(record, key=key, record=_renamed(name, secret))
-            case _:
-                return replace(record, key=key)
-
-
-def _named(record: reading.Record) -> Sequence[str]:
-    match record:
-        case reading.Appended(entry=entry):
-            return entry.id, entry.message_id
-        case reading.Hidden(message_id=name) | reading.Boundary(record=name):
-            return (name,)
-        case _:
-            return ()
-
-
-def _renamed(name: str, secret: frozenset[str]) -> str:
-    """Put a hash in the place of each part that is a secret: two names must stay two."""
-    return ":".join(
-        "h" + sha256(part.encode()).hexdigest()[:24] if part in secret else part
-        for part in name.split(":")
-    )
 
 
 class _Tally:

@@ -192,7 +192,7 @@ def _take_out(recipe: Recipe, asked: Asked, path: Path, noted: File | None) -> C
     if not path.exists():
         return None
     found = look(path)
-    part = _part(recipe, asked, path)
+    part = recipe.target(replace(asked, permission=True), str(path)).part
     match part:
         case Shared():
             text = _reading(
@@ -203,12 +203,6 @@ def _take_out(recipe: Recipe, asked: Asked, path: Path, noted: File | None) -> C
         case Whole():
             ours = part.ours((found.content or b"").decode("utf-8", "replace"))
             return Change(found, None) if ours else None
-
-
-def _part(recipe: Recipe, asked: Asked, path: Path) -> Shared | Whole:
-    """Return what we want in a file; files of one harness are told apart by their endings."""
-    targets = recipe.targets(replace(asked, permission=True))
-    return next((each.part for each in targets if each.path.suffix == path.suffix), targets[0].part)
 
 
 def _is_empty(text: str) -> bool:

@@ -40,11 +40,7 @@ def news(connection: Connection) -> News | None:
 
 def _counts(connection: Connection) -> dict[str, int]:
     """Return how much each run brought, the last run last."""
-    try:
-        known = dict(json.loads(scheduling.mark(connection, _MARK) or "{}"))
-        return {str(run): int(things) for run, things in known.items()}
-    except (ValueError, TypeError):
-        return {}
+    return scheduling.counts(connection, _MARK)
 
 
 def _keep(connection: Connection, counts: dict[str, int]) -> None:

@@ -46,7 +46,7 @@ def at_start(context: Context, state: State) -> tuple[tuple[str, ...], str]:
     known = news.news(connection)
     facts: dict[str, Any] = {
         "learned": known.run if known else "",
-        "typed": _counts(connection, _REPLACED) if _replaced(connection) else {},
+        "typed": scheduling.counts(connection, _REPLACED) if _replaced(connection) else {},
         "parked": _park_began(context, state),
         "degraded": _degradation(connection),
     }
@@ -80,14 +80,14 @@ def _facts(shown: str) -> dict[str, Any]:
 def add_replaced(connection: Connection, counts: Mapping[str, int]) -> None:
     """Count by rule the secrets that were replaced in what a person typed, in a transaction."""
     if counts:
-        known = _counts(connection, _REPLACED)
+        known = scheduling.counts(connection, _REPLACED)
         total = {rule: known.get(rule, 0) + counts.get(rule, 0) for rule in {*known, *counts}}
         scheduling.set_mark(connection, _REPLACED, json.dumps(total, sort_keys=True))
 
 
 def _told_replaced(connection: Connection, shown: Mapping[str, object]) -> None:
     """Note up to which totals a person knows: two sessions may have begun with the same."""
-    known = _counts(connection, _TOLD_REPLACED)
+    known = scheduling.counts(connection, _TOLD_REPLACED)
     for rule, total in shown.items():
         known[rule] = max(known.get(rule, 0), total if isinstance(total, int) else 0)
     scheduling.set_mark(connection, _TOLD_REPLACED, json.dumps(known, sort_keys=True))
@@ -95,17 +95,11 @@ def _told_replaced(connection: Connection, shown: Mapping[str, object]) -> None:
 
 def _replaced(connection: Connection) -> dict[str, int]:
     """Return what nobody was told of yet."""
-    told = _counts(connection, _TOLD_REPLACED)
-    left = {rule: n - told.get(rule, 0) for rule, n in _counts(connection, _REPLACED).items()}
+    told = scheduling.counts(connection, _TOLD_REPLACED)
+    left = {
+        rule: n - told.get(rule, 0) for rule, n in scheduling.counts(connection, _REPLACED).items()
+    }
     return {rule: count for rule, count in left.items() if count > 0}
-
-
-def _counts(connection: Connection, mark: str) -> dict[str, int]:
-    try:
-        counts = dict(json.loads(scheduling.mark(connection, mark) or "{}"))
-        return {str(rule): int(count) for rule, count in counts.items()}
-    except (ValueError, TypeError):
-        return {}
 
 
 def _typed_secrets(_context: Context, state: State) -> Iterator[Notice]:

@@ -35,34 +35,34 @@ _CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Session:
     """A session of OpenCode, where it runs, and the program that its plugin named, "" for none."""
 
-    session: str
+    id: str
     cwd: str
     program: str = ""
 
 
-def journal(context: Context, asked: Asked, watch: Watch, *, settled: bool) -> Ingested:
+def journal(context: Context, session: Session, watch: Watch, *, settled: bool) -> Ingested:
     """Journal what a session says that is new.
 
     Raises TranscriptError when the program is missing, fails, or says nothing whole.
     """
-    with exported(asked, context.environ, context.ambient.clock) as stream:
-        name = f"opencode:{asked.session}"
+    with exported(session, context.environ, context.ambient.clock) as stream:
+        name = f"opencode:{session.id}"
         return ingest_stream(
-            context, stream, name=name, stem=asked.session, watch=watch, settled=settled
+            context, stream, name=name, stem=session.id, watch=watch, settled=settled
         )
 
 
 @contextmanager
-def exported(asked: Asked, environ: Mapping[str, str], clock: Clock) -> Iterator[BinaryIO]:
+def exported(session: Session, environ: Mapping[str, str], clock: Clock) -> Iterator[BinaryIO]:
     """Open what `opencode export` says of a session, a whole JSON document."""
-    if not _SESSION.fullmatch(asked.session):
+    if not _SESSION.fullmatch(session.id):
         raise TranscriptError(
-            f"{asked.session[:60]!r} is no session of OpenCode.", hint="Its plugin names them."
+            f"{session.id[:60]!r} is no session of OpenCode.", hint="Its plugin names them."
         )
-    call = _Call([program(asked, environ), "export", asked.session], asked, environ, clock)
+    call = _Call([program(session, environ), "export", session.id], session, environ, clock)
     said = call.through_a_pipe()
     if (start := whole(said)) is not None:
         yield io.BytesIO(said[start:])
@@ -73,14 +73,14 @@ def exported(asked: Asked, environ: Mapping[str, str], clock: Clock) -> Iterator
         said = file.read(LARGEST + 1)
     start = whole(said)
     if start is None:
-        raise _failed(asked, "said nothing that is whole")
+        raise _failed(session, "said nothing that is whole")
     yield io.BytesIO(said[start:])
 
 
-def program(asked: Asked, environ: Mapping[str, str]) -> str:
+def program(session: Session, environ: Mapping[str, str]) -> str:
     """Return the program that the plugin named, else the one on PATH."""
-    if os.path.isabs(asked.program) and os.access(asked.program, os.X_OK):  # noqa: PTH117 - a text
-        return asked.program
+    if os.path.isabs(session.program) and os.access(session.program, os.X_OK):  # noqa: PTH117 - a text
+        return session.program
     found = shutil.which("opencode", path=environ.get("PATH", ""))
     if found is None:
         raise TranscriptError(
@@ -102,9 +102,9 @@ def whole(said: bytes) -> int | None:
     return start
 
 
-def _failed(asked: Asked, why: str) -> TranscriptError:
+def _failed(session: Session, why: str) -> TranscriptError:
     return TranscriptError(
-        f"`opencode export {asked.session}` {why}.",
+        f"`opencode export {session.id}` {why}.",
         hint="Run it by hand; the session is read again when its next turn ends.",
     )
 
@@ -112,7 +112,7 @@ def _failed(asked: Asked, why: str) -> TranscriptError:
 @dataclass(frozen=True, slots=True)
 class _Call:
     words: Sequence[str]
-    asked: Asked
+    session: Session
     environ: Mapping[str, str]
     clock: Clock
 
@@ -134,14 +134,14 @@ class _Call:
             process = subprocess.Popen(  # noqa: S603 - the person's own program, without a shell
                 self.words,
                 env=_environment(self.environ),
-                cwd=self.asked.cwd if os.path.isdir(self.asked.cwd) else "/",  # noqa: PTH112 - a text
+                cwd=self.session.cwd if os.path.isdir(self.session.cwd) else "/",  # noqa: PTH112 - a text
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
         except OSError as error:
-            raise _failed(self.asked, f"cannot be started: {error.strerror}") from error
+            raise _failed(self.session, f"cannot be started: {error.strerror}") from error
         try:
             yield process, self.clock.monotonic() + SECONDS
         finally:
@@ -158,20 +158,20 @@ class _Call:
             while len(said) <= LARGEST:
                 left = until - self.clock.monotonic()
                 if left <= 0 or not ready.select(left):
-                    raise _failed(self.asked, f"took longer than {SECONDS:.0f} seconds")
+                    raise _failed(self.session, f"took longer than {SECONDS:.0f} seconds")
                 chunk = os.read(stream.fileno(), _CHUNK)
                 if not chunk:
                     return bytes(said)
                 said += chunk
-        raise _failed(self.asked, f"said more than {LARGEST >> 20} MiB")
+        raise _failed(self.session, f"said more than {LARGEST >> 20} MiB")
 
     def _wait(self, process: subprocess.Popen[bytes], until: float) -> None:
         try:
             code = process.wait(max(until - self.clock.monotonic(), 0.001))
         except subprocess.TimeoutExpired as error:
-            raise _failed(self.asked, f"took longer than {SECONDS:.0f} seconds") from error
+            raise _failed(self.session, f"took longer than {SECONDS:.0f} seconds") from error
         if code:
-            raise _failed(self.asked, f"failed with exit code {code}")
+            raise _failed(self.session, f"failed with exit code {code}")
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:

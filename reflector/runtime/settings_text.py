@@ -26,9 +26,8 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
     new = text
     try:
         wanted = tomllib.loads(text.removeprefix("\ufeff"))
-        for key, value in reversed(
-            list(values.items())
-        ):  # so that they stand in order in a new table
+        # From the last to the first, so that they stand in order in a new table.
+        for key, value in reversed(list(values.items())):
             new = _with_value(new, key, value)
             _set(wanted, key, value)
         found = tomllib.loads(new.removeprefix("\ufeff"))

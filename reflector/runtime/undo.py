@@ -15,7 +15,7 @@ from reflector.runtime.forgetting.intent import refuse_unfinished
 from reflector.runtime.memory_lock import memory_write
 from reflector.runtime.trouble import way_out
 from reflector.runtime.wiring import Context
-from reflector.store import decisions, forgetting, reservations, unwanted
+from reflector.store import bullets, forgetting, reservations, unwanted
 from reflector.store.state import State
 from reflector.vcs import merge
 from reflector.vcs.merge import Integrated, Integration, Refused, Undo
@@ -129,7 +129,7 @@ def _remember(context: Context, state: State, run_id: str, lines: Lines) -> None
 def _no_news(state: State, run_id: str, now: str) -> None:
     with state.transaction() as connection:
         news.taken_back(connection, run_id)
-        decisions.take_back(connection, run_id, now)
+        bullets.take_back(connection, run_id, now)
 
 
 def _forget(state: State, run_id: str) -> None:

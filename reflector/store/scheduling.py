@@ -6,6 +6,7 @@ import json
 import sqlite3
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from typing import Any
 
 from reflector.core import backoff, park
 from reflector.core.ambient import instant, stamp
@@ -139,6 +140,23 @@ def mark(connection: sqlite3.Connection, name: str) -> str | None:
     """Return a remembered value, None when it was never set."""
     row = connection.execute("SELECT value FROM marks WHERE name = ?", (name,)).fetchone()
     return row["value"] if row else None
+
+
+def facts(connection: sqlite3.Connection, name: str) -> dict[str, Any]:
+    """Return a remembered JSON object; an empty one for what was never set, or is none."""
+    try:
+        found = json.loads(mark(connection, name) or "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def counts(connection: sqlite3.Connection, name: str) -> dict[str, int]:
+    """Return remembered numbers by name, in the order in which they were kept; none in doubt."""
+    try:
+        return {key: int(count) for key, count in facts(connection, name).items()}
+    except (ValueError, TypeError, OverflowError):
+        return {}
 
 
 def set_mark(connection: sqlite3.Connection, name: str, value: str) -> None:

@@ -81,7 +81,7 @@ def hook(harness: str, event: str) -> int:
     except Exception:  # noqa: BLE001 - whatever it is, the agent's turn goes on
         return 0
     finally:
-        _no_limit()
+        _limit(0)  # an interpreter that is taken apart has no handler left, and would die
         _pay()
     return 0
 
@@ -104,16 +104,9 @@ def _form(harness: str, event: str) -> str:
     return form if event == shown else ""
 
 
-def _no_limit() -> None:
-    """Call the alarm off: an interpreter that is taken apart has no handler left, and would die."""
-    import _signal  # type: ignore[import-not-found]  # noqa: PLC0415
-
-    _signal.setitimer(_signal.ITIMER_REAL, 0)
-
-
 def _limit(seconds: float) -> None:
-    """End this process quietly when it takes too long."""
-    import _signal  # noqa: PLC0415
+    """End this process quietly when it takes too long; 0 calls that off."""
+    import _signal  # type: ignore[import-not-found]  # noqa: PLC0415
 
     def end(_number: int, _frame: object) -> None:
         if _patience:
@@ -200,7 +193,6 @@ def _gate(home: bytes) -> list[tuple[str, str]]:
 
 
 def _recorded(gate: list[tuple[str, str]], cwd: str) -> bool:
-
     for word, rest in gate:
         if word == "paused" and (rest == "-" or float(rest) > time.time()):
             return False
@@ -284,7 +276,7 @@ _Told = tuple[str, str, str]  # harness, event and notice
 
 def _notice(agent: bytes, harness: str, given: _Given) -> tuple[str, str]:
     """Return what a person is told when a session begins, as a stamp and a text."""
-    if _form(harness, SHOWN[harness][0]) != "json" or _text(given, "source") == "compact":
+    if SHOWN[harness][1] != "json" or _text(given, "source") == "compact":
         return "", ""
     head, _, text = _read(agent + b"/notice").decode("utf-8", "replace").partition("\n\n")
     kind, _, told = head.partition("\n")
@@ -379,8 +371,7 @@ def _agent(gate: list[tuple[str, str]], cwd: str) -> str:
 
 def _main(agent: bytes) -> bytes:
     git = agent + b"/repo/.git/"
-    loose = _read(git + b"refs/heads/main").strip()
-    if loose:
+    if loose := _read(git + b"refs/heads/main").strip():
         return loose
     for line in _read(git + b"packed-refs").split(b"\n"):
         if line.endswith(b" refs/heads/main"):

@@ -15,7 +15,7 @@ import pytest
 
 from reflector.core.run import Outcome, Run
 from reflector.runtime import supervisor
-from reflector.runtime.decisions.due import Not
+from reflector.runtime.decisions.waits import Waits
 from reflector.runtime.status import status
 from reflector.runtime.undo import undo
 from reflector.store import decisions
@@ -137,7 +137,7 @@ def converses(scene: Person, number: int) -> int:
     return len(said)
 
 
-def merged(found: list[Run | Not]) -> list[Run]:
+def merged(found: list[Run | Waits]) -> list[Run]:
     return [each for each in found if isinstance(each, Run) and each.outcome is Outcome.MERGED]
 
 

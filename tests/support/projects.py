@@ -23,8 +23,9 @@ from reflector.core.run import Run
 from reflector.runtime import payload as payloads
 from reflector.runtime.child import work
 from reflector.runtime.decisions.consolidation import consolidate
-from reflector.runtime.decisions.due import AUTOMATIC, Not, Wish
+from reflector.runtime.decisions.due import AUTOMATIC, Wish
 from reflector.runtime.decisions.extraction import Worked, work_off
+from reflector.runtime.decisions.waits import Waits
 from reflector.runtime.ingest import ingest
 from reflector.runtime.launch import Ended, Listening
 from reflector.runtime.loop import Quiet, bench_for
@@ -143,11 +144,12 @@ class Person(Scene):
         with self.context().state() as state:
             return work_off(self.context(), state)
 
-    def consolidates(self, wish: Wish = AUTOMATIC) -> list[Run | Not]:
+    def consolidates(self, wish: Wish = AUTOMATIC) -> list[Run | Waits]:
         """Consolidate what is due, in this process."""
         with bench_for(self.context(), "decisions", Quiet(), ("false",)) as bench:
             assert bench is not None
-            return list(consolidate(bench, wish))
+            done, end = consolidate(bench, wish)
+            return [*done, end]
 
     def ledger(self) -> list[str]:
         """Return the statement of every delta."""

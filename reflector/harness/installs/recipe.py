@@ -65,6 +65,16 @@ class Recipe:
     says: tuple[str, ...] = ()
     """What remains to be done by the person."""
 
+    def target(self, asked: Asked, path: str) -> Target:
+        """Return what we want in a file: at this very path, else in one with the same ending.
+
+        A record may name a file that the recipe puts elsewhere by now.
+        """
+        found = self.targets(asked)
+        same = (each for each in found if str(each.path) == path)
+        ending = PurePosixPath(path).suffix
+        return next(same, next((each for each in found if each.path.suffix == ending), found[0]))
+
 
 def hooks(asked: Asked, harness: str, timeouts: Mapping[str, int]) -> dict[str, Any]:
     """Return a group with one command hook for every event; `timeouts` in the harness's unit."""

@@ -60,8 +60,8 @@ class Admitted:
 def admit(prompt: str, candidates: Sequence[object]) -> Admitted:
     """Judge a model's candidates against the text that it was shown as the person's words.
 
-    The same statement twice is one delta, with the friction of both. Secrets are taken out of what is kept; offsets are those
-    of `prompt` as it was given.
+    The same statement twice is one delta, with the friction of both. Secrets are taken out of what
+    is kept; offsets are those of `prompt` as it was given.
     """
     words = _Words(prompt)
     deltas: dict[str, Delta] = {}

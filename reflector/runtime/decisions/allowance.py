@@ -13,20 +13,13 @@ from reflector.core.ambient import instant, stamp
 from reflector.core.backoff import Backoff
 from reflector.core.failure import Failure
 from reflector.core.park import FailedRun
+from reflector.runtime.decisions.waits import Waits, passed
 from reflector.runtime.scheduling import midnight, route_settings, today
 from reflector.runtime.wiring import Context
 from reflector.store import scheduling
 from reflector.store.state import Connection, State
 
 BACK_OFF = "decisions_backoff"
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """No call may be made now. `until` is when one may, None when nobody knows."""
-
-    why: str
-    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +33,7 @@ class Asked:
 AUTOMATIC = Asked()
 
 
-def held(context: Context, state: State, asked: Asked = AUTOMATIC) -> Held | None:
+def held(context: Context, state: State, asked: Asked = AUTOMATIC) -> Waits | None:
     """Return what keeps a call from being made now; a probe that is due is let through, and noted."""
     engine = context.settings.text("engine.name")
     with state.transaction() as connection:
@@ -48,38 +41,32 @@ def held(context: Context, state: State, asked: Asked = AUTOMATIC) -> Held | Non
         if isinstance(found, park.Probe):
             # Before the call: who dies in it must not probe again at once.
             scheduling.save_park(connection, engine, found.store)
-    return found if isinstance(found, Held) else None
+    return found if isinstance(found, Waits) else None
 
 
-def look(context: Context, state: State, asked: Asked = AUTOMATIC) -> Held | park.Probe | None:
+def look(context: Context, state: State, asked: Asked = AUTOMATIC) -> Waits | park.Probe | None:
     """Return what keeps a call from being made now, or that it would be a probe; nothing is noted."""
     connection, settings = state.connection, context.settings
     now = context.ambient.clock.now()
     if asked.automatic and scheduling.mark(connection, scheduling.JOURNAL_LOST):
-        return Held("held")
+        return Waits("held")
     day = today(state, now, settings)
     if day.cost_usd >= settings.money("day.max_cost_usd") and not asked.over_budget:
-        return Held("day_cost", day.ends_at)
+        return Waits("day_cost", day.ends_at)
     waits = waiting(connection)
     if asked.automatic and not backoff.eligible(waits.next_eligible_at, now):
-        return Held("back_off", waits.next_eligible_at)
+        return Waits("back_off", waits.next_eligible_at)
     parked = scheduling.park_state(connection, settings.text("engine.name"))
-    match park.gate(parked, now, automatic=asked.automatic):
-        case park.Refused(until):
-            return Held("parked", until)
-        case park.Probe() as probe:
-            return probe
-        case park.Admit():
-            return None
+    return passed(parked, now, automatic=asked.automatic)
 
 
 def waiting(connection: Connection) -> Backoff:
     """Return how often in a row calls failed, and until when they wait."""
+    fields = scheduling.facts(connection, BACK_OFF)
     try:
-        fields = json.loads(scheduling.mark(connection, BACK_OFF) or "{}")
         until = fields.get("until")
         return Backoff(int(fields.get("failures", 0)), instant(until) if until else None)
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError):
         return Backoff()
 
 

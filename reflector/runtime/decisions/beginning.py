@@ -61,9 +61,10 @@ def _anything(state: State) -> bool:
 def wanted(context: Context, state: State, *, tips: bool = False) -> bool:
     """Tell whether a worker would find something to do now; `tips`: kept ones count too."""
     # Only where something waits: most events must not pay for what rules on it.
-    from reflector.runtime.decisions.allowance import Held, look  # noqa: PLC0415
+    from reflector.runtime.decisions.allowance import look  # noqa: PLC0415
     from reflector.runtime.decisions.due import next_due  # noqa: PLC0415
     from reflector.runtime.decisions.planning import Plan  # noqa: PLC0415
+    from reflector.runtime.decisions.waits import Waits  # noqa: PLC0415
 
     connection, settings = state.connection, context.settings
     if reservations.abandoned(connection, SLOT):
@@ -73,6 +74,6 @@ def wanted(context: Context, state: State, *, tips: bool = False) -> bool:
     if not settings.flag("decisions.enabled"):
         return False
     jobs = settings.text("engine.name") == ASKS and bool(decisions.jobs(connection, limit=1))
-    if jobs and not isinstance(look(context, state), Held):
+    if jobs and not isinstance(look(context, state), Waits):
         return True
     return isinstance(next_due(context, state), Plan)

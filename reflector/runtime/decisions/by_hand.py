@@ -14,7 +14,7 @@ from reflector.pipelines.decisions.edits import SECTION, Add, Refused, apply
 from reflector.runtime.decisions.bank import held
 from reflector.runtime.wiring import Context
 from reflector.runtime.writing import write
-from reflector.store import decisions
+from reflector.store import bullets, decisions
 
 _SUBJECT = 60
 
@@ -65,7 +65,7 @@ def add(context: Context, bank: str, given: Given) -> Added:
         made = decisions.add_delta(connection, bank, "", "", now, "person", delta)
         decisions.consume(connection, [made], done.commit, now)
         told = Told(0, bank, file, statement, (made,), done.commit, now)
-        decisions.record_bullet(connection, told)
+        bullets.record(connection, told)
     return Added(done.commit, path_of(bank, file), made)
 
 
@@ -109,7 +109,7 @@ def forget(context: Context, which: int) -> Forgotten:
                 )
         resting = {
             one.text
-            for one in decisions.bullets(state.connection, bank)
+            for one in bullets.every(state.connection, bank)
             if which in one.deltas and not one.superseded
         }
     here = held(context, bank)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from reflector.core import park
 from reflector.core.run import Run, consumes
 from reflector.runtime.adoption import adopt
 from reflector.runtime.bench import Bench
 from reflector.runtime.decisions.due import (
     AUTOMATIC,
-    Not,
     Wish,
     asked_for,
     gate,
@@ -19,42 +16,43 @@ from reflector.runtime.decisions.due import (
 from reflector.runtime.decisions.names import ASKS, SLOT
 from reflector.runtime.decisions.planning import Plan, batch
 from reflector.runtime.decisions.settling import note_deltas
+from reflector.runtime.decisions.waits import Waits
 from reflector.runtime.loop import in_turn
 from reflector.runtime.supervisor import supervise
 from reflector.store import reservations, scheduling
 
 
-def consolidate(bench: Bench, wish: Wish = AUTOMATIC) -> Iterator[Run | Not]:
-    """Run one bank after the other until none is due; the last value says why no more is.
+def consolidate(bench: Bench, wish: Wish = AUTOMATIC) -> tuple[list[Run], Waits]:
+    """Run one bank after the other until none is due; return the runs, and why there are no more.
 
     A bank whose run did not consume what it took is left alone: it is not due again at once.
     """
-    done: frozenset[str] = frozenset()
+    done: list[Run] = []
+    left_alone: frozenset[str] = frozenset()
     while True:
-        plan = next_due(bench.context, bench.state, wish, done)
-        if isinstance(plan, Not):
-            yield plan
-            return
+        plan = next_due(bench.context, bench.state, wish, left_alone)
+        if isinstance(plan, Waits):
+            return done, plan
         with in_turn(bench) as ours:
-            run = _reserve(bench, plan, wish) if ours else Not("held")
+            run = _reserve(bench, plan, wish) if ours else Waits("held")
             if isinstance(run, Run):
                 adopt(bench.context)  # what a person wrote meanwhile is part of the base
                 run = supervise(bench, run)
-        yield run
-        if isinstance(run, Not):
-            return
+        if isinstance(run, Waits):
+            return done, run
+        done.append(run)
         if run.outcome is None or not consumes(run.outcome):
-            done |= {plan.bank}
+            left_alone |= {plan.bank}
 
 
-def _reserve(bench: Bench, plan: Plan, wish: Wish) -> Run | Not:
+def _reserve(bench: Bench, plan: Plan, wish: Wish) -> Run | Waits:
     """Make the run and take its deltas in one transaction; whoever dies then leaves it to recovery."""
     context, clock = bench.context, bench.context.ambient.clock
     now = clock.now()
     asked = asked_for(context, plan, wish, now)
     with bench.state.transaction() as connection:
         found = gate(context, bench.state, asked, now)
-        if isinstance(found, Not):
+        if isinstance(found, Waits):
             return found
         if isinstance(found, park.Probe):
             scheduling.save_park(connection, ASKS, found.store)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 from reflector.core import park
 from reflector.core.due import over_day
@@ -14,24 +13,13 @@ from reflector.core.schedule import Asked
 from reflector.runtime.decisions.names import ASKS, PIPELINE, SLOT
 from reflector.runtime.decisions.planning import Plan, plans, recalled, remember
 from reflector.runtime.decisions.settling import bank_of_run, target_of
+from reflector.runtime.decisions.waits import Waits, passed
 from reflector.runtime.scheduling import config_of, today
 from reflector.runtime.wiring import Context
 from reflector.store import reservations, scheduling
 from reflector.store.state import State
 
 _PRIORITY = 10
-
-Why = Literal[
-    "disabled", "no_model", "nothing", "kept_tip", "held", "day_runs", "day_cost", "parked"
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """Why nothing is consolidated now, and when it may be; None when nobody knows."""
-
-    why: Why
-    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,38 +36,38 @@ AUTOMATIC = Wish()
 
 def next_due(
     context: Context, state: State, wish: Wish = AUTOMATIC, but: frozenset[str] = frozenset()
-) -> Plan | Not:
+) -> Plan | Waits:
     """Return the bank that is consolidated now, `but` some, or why none is and until when."""
     if not context.settings.flag("decisions.enabled"):
-        return Not("disabled")
+        return Waits("disabled")
     connection, now = state.connection, context.ambient.clock.now()
     if not wish.force:
         known = recalled(connection, context.settings, now)
         if known is not None and (known.at is None or known.at > now):
-            return Not("nothing", known.at)
+            return Waits("nothing", known.at)
     found = [
         each
         for each in _planned(context, state, now)
         if each.due_at is not None and wish.bank in ("", each.bank) and each.bank not in but
     ]
-    return _first(context, state, wish, found, now) if found else Not("nothing")
+    return _first(context, state, wish, found, now) if found else Waits("nothing")
 
 
 def _first(
     context: Context, state: State, wish: Wish, found: list[Plan], now: datetime
-) -> Plan | Not:
+) -> Plan | Waits:
     """Return the bank that waits longest, or what keeps it waiting."""
     if context.settings.text("engine.name") != ASKS:
-        return Not("no_model")
+        return Waits("no_model")
     held = {bank_of_run(run) for run in reservations.kept(state.connection, SLOT)}
     free = [each for each in found if each.bank not in held]
     if not free:
-        return Not("kept_tip")
+        return Waits("kept_tip")
     first = min(free, key=lambda each: each.due_at or now)
     if not wish.force and first.due_at is not None and first.due_at > now:
-        return Not("nothing", first.due_at)
+        return Waits("nothing", first.due_at)
     refused = gate(context, state, asked_for(context, first, wish, now), now)
-    return refused if isinstance(refused, Not) else first
+    return refused if isinstance(refused, Waits) else first
 
 
 def _planned(context: Context, state: State, now: datetime) -> list[Plan]:
@@ -104,18 +92,12 @@ def asked_for(context: Context, plan: Plan, wish: Wish, now: datetime) -> Asked:
     return Asked(request, now, over_budget=wish.over_budget)
 
 
-def gate(context: Context, state: State, asked: Asked, now: datetime) -> Not | park.Probe | None:
+def gate(context: Context, state: State, asked: Asked, now: datetime) -> Waits | park.Probe | None:
     """Return why the run may not start, or that it would be a probe; nothing is noted."""
     connection = state.connection
     if asked.automatic and scheduling.mark(connection, scheduling.JOURNAL_LOST):
-        return Not("held")
+        return Waits("held")
     day = today(state, now, context.settings)
     if over := over_day(day, config_of(context.settings), asked, SLOT):
-        return Not("day_runs" if over.value == "day_runs" else "day_cost", day.ends_at)
-    match park.gate(scheduling.park_state(connection, ASKS), now, automatic=asked.automatic):
-        case park.Refused(until):
-            return Not("parked", until)
-        case park.Probe() as probe:
-            return probe
-        case park.Admit():
-            return None
+        return Waits("day_runs" if over.value == "day_runs" else "day_cost", day.ends_at)
+    return passed(scheduling.park_state(connection, ASKS), now, automatic=asked.automatic)

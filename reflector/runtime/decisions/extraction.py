@@ -20,9 +20,10 @@ from reflector.pipelines.decisions.admission import Admitted, admit
 from reflector.pipelines.decisions.envelope import Envelope, envelope, skipped
 from reflector.pipelines.decisions.explicit import explicit
 from reflector.runtime.decisions import allowance
-from reflector.runtime.decisions.allowance import AUTOMATIC, Asked, Held
+from reflector.runtime.decisions.allowance import AUTOMATIC, Asked
 from reflector.runtime.decisions.asking import job_record, own_route
 from reflector.runtime.decisions.names import ASKS, GAVE_UP
+from reflector.runtime.decisions.waits import Waits
 from reflector.runtime.wiring import Context
 from reflector.store import decisions, journal, scheduling
 from reflector.store.decisions import Job
@@ -36,7 +37,7 @@ if TYPE_CHECKING:  # the library costs a second to import
 MOST_TOKENS = 2048
 _SEEN = "decisions_seen"
 
-NO_MODEL = Held("no_model")
+NO_MODEL = Waits("no_model")
 """The engine makes no small calls: jobs wait for one that does."""
 
 
@@ -48,7 +49,7 @@ class Worked:
     skipped: int = 0
     deltas: int = 0
     failed: int = 0
-    held: Held | None = None
+    held: Waits | None = None
 
 
 @dataclass(slots=True)
@@ -103,7 +104,7 @@ def _passed_over(work: _Work, stop: Callable[[], bool]) -> Worked:
     return replace(work.done, held=NO_MODEL if left else None)
 
 
-def _one(work: _Work, job: Job) -> Held | None:
+def _one(work: _Work, job: Job) -> Waits | None:
     """Deal with one job; return what it waits for, None when it is ended."""
     found = _envelope(work, job)
     if isinstance(found, str):
@@ -150,7 +151,7 @@ def _finish(
     work.done = replace(done, extracted=done.extracted + 1, deltas=done.deltas + more)
 
 
-def _asked(work: _Work, job: Job, found: Envelope) -> Held | None:
+def _asked(work: _Work, job: Job, found: Envelope) -> Waits | None:
     from reflector.agent.forced import Forced, wire_for  # noqa: PLC0415 - costs a second to import
     from reflector.agent.wire import ProviderError  # noqa: PLC0415
 
@@ -195,7 +196,7 @@ def _ask(work: _Work, job: Job, found: Envelope) -> Ask:
     )
 
 
-def _failed(work: _Work, job: Job, usage: Usage, reason: Reason, message: str) -> Held | None:
+def _failed(work: _Work, job: Job, usage: Usage, reason: Reason, message: str) -> Waits | None:
     """Note a call that was not answered, and let the queue wait, all in one transaction."""
     context = work.context
     now = context.ambient.clock.now()
@@ -217,7 +218,7 @@ def _failed(work: _Work, job: Job, usage: Usage, reason: Reason, message: str) -
     work.done = replace(work.done, failed=work.done.failed + 1)
     if work.asked.automatic:
         return _until(work, now)
-    return None if gives_up else Held("failed")
+    return None if gives_up else Waits("failed")
 
 
 def _gives_up(job: Job, failure: Failure) -> bool:
@@ -226,6 +227,6 @@ def _gives_up(job: Job, failure: Failure) -> bool:
     return failure.scope == "content" and job.attempts + 1 >= most
 
 
-def _until(work: _Work, now: datetime) -> Held | None:
+def _until(work: _Work, now: datetime) -> Waits | None:
     waits = allowance.waiting(work.state.connection).next_eligible_at
-    return Held("back_off", waits or now)
+    return Waits("back_off", waits or now)

@@ -9,10 +9,11 @@ from reflector.core.errors import BusyError
 from reflector.core.run import Run
 from reflector.runtime.decisions.allowance import Asked
 from reflector.runtime.decisions.consolidation import consolidate
-from reflector.runtime.decisions.due import Not, Wish
+from reflector.runtime.decisions.due import Wish
 from reflector.runtime.decisions.extraction import Worked, work_off
 from reflector.runtime.decisions.names import SLOT
 from reflector.runtime.decisions.planning import Plan, plans
+from reflector.runtime.decisions.waits import Waits
 from reflector.runtime.kept import bring_home
 from reflector.runtime.launch import CHILD
 from reflector.runtime.loop import bench_for
@@ -29,7 +30,7 @@ class Outcome:
 
     worked: Worked
     runs: tuple[Run, ...]
-    end: Not
+    end: Waits
     left: tuple[Plan, ...]
     queued: int
 
@@ -59,13 +60,8 @@ def consolidate_now(
         runs = [*recover(bench, SLOT), *bring_home(bench, SLOT)]
         asked = Asked(automatic=not wish.force, over_budget=wish.over_budget)
         worked = work_off(context, bench.state, watch.stop, asked=asked)
-        end = Not("nothing")
-        for each in consolidate(bench, wish):
-            if isinstance(each, Run):
-                runs.append(each)
-            else:
-                end = each
+        more, end = consolidate(bench, wish)
         connection = bench.state.connection
         left = plans(connection, context.settings, context.ambient.clock.now())
         queued = len(decisions.jobs(connection))
-        return Outcome(worked, tuple(runs), end, tuple(left), queued)
+        return Outcome(worked, (*runs, *more), end, tuple(left), queued)

@@ -10,7 +10,7 @@ from reflector.core.errors import NotFoundError, UsageError
 from reflector.pipelines.decisions.bullets import Bullet
 from reflector.runtime.decisions.bank import Held, held
 from reflector.runtime.wiring import Context
-from reflector.store import decisions, provenance
+from reflector.store import bullets, decisions, provenance
 from reflector.store.provenance import Seen
 
 _SHOWN = 5
@@ -48,7 +48,7 @@ def why(context: Context, bank: str, wanted: str) -> Grounds:
     here = held(context, bank)
     with context.state() as state:
         connection = state.connection
-        ledger = decisions.bullets(connection, bank)
+        ledger = bullets.every(connection, bank)
         bullet = _found(here, wanted)
         text = bullet.text if bullet else _gone(ledger, bank, wanted)
         told = next((each for each in reversed(ledger) if each.text == text), None)

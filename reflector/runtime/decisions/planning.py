@@ -15,7 +15,7 @@ from reflector.core.decision import Recorded
 from reflector.memory.budget import estimate_tokens
 from reflector.pipelines.decisions.law import History, Mode, Ruling, eligible
 from reflector.runtime.settings import Settings
-from reflector.store import decisions, ledger_state, scheduling
+from reflector.store import bullets, decisions, ledger_state, scheduling
 from reflector.store.state import Connection
 
 BATCH_TOKENS = 6000
@@ -48,7 +48,7 @@ def plans(connection: Connection, settings: Settings, now: datetime) -> list[Pla
 def _plan(
     connection: Connection, settings: Settings, bank: str, waiting: list[Recorded], now: datetime
 ) -> Plan:
-    history = History(decisions.ledger(connection, bank), decisions.bullets(connection, bank))
+    history = History(decisions.ledger(connection, bank), bullets.every(connection, bank))
     mode = cast("Mode", settings.text("decisions.admission"))
     rulings = tuple(eligible(waiting, history, mode))
     if not any(each.eligible for each in rulings):
@@ -69,7 +69,7 @@ def recalled(connection: Connection, settings: Settings, now: datetime) -> Soone
 
     An event must not rule on thousands of deltas each time.
     """
-    known = _known(connection)
+    known = scheduling.facts(connection, _SOONEST)
     if known.get("state") != _state(connection, settings) or known.get("as_of", "") > stamp(now):
         return None
     at = known.get("at")
@@ -92,14 +92,6 @@ def remember(
         "at": stamp(at) if at else "",
     }
     scheduling.set_mark(connection, _SOONEST, json.dumps(fields))
-
-
-def _known(connection: Connection) -> dict[str, str]:
-    try:
-        fields = json.loads(scheduling.mark(connection, _SOONEST) or "{}")
-    except ValueError:
-        return {}
-    return fields if isinstance(fields, dict) else {}
 
 
 def _state(connection: Connection, settings: Settings) -> str:
@@ -130,13 +122,13 @@ def _tokens(one: Recorded) -> int:
 
 def attempts(connection: Connection, bank: str) -> Attempts:
     """Return how the last consolidations of a bank went; what cannot be read was never."""
+    fields = scheduling.facts(connection, _name(bank))
     try:
-        fields = json.loads(scheduling.mark(connection, _name(bank)) or "{}")
         times = {name: fields.get(name) for name in ("succeeded_at", "failed_at")}
         found = {name: instant(text) if text else None for name, text in times.items()}
         failures = int(fields.get("failures", 0))
         return Attempts(found["succeeded_at"], failures, found["failed_at"])
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError):
         return Attempts()
 
 

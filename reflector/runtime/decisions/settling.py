@@ -15,7 +15,7 @@ from reflector.core.run import Outcome, Run, Settlement, consumes
 from reflector.pipelines.decisions.edits import Changed
 from reflector.runtime.decisions.names import PIPELINE
 from reflector.runtime.decisions.planning import attempts, save_attempts
-from reflector.store import decisions, scheduling
+from reflector.store import bullets, decisions, scheduling
 from reflector.store.disk import write_atomic
 from reflector.store.state import Connection
 
@@ -98,4 +98,4 @@ def settled(
     if end.outcome is Outcome.MERGED:
         for change in changes:
             told = Told(0, bank, change.file, change.new, change.deltas, run.id, now)
-            decisions.record_bullet(connection, told, change.old)
+            bullets.record(connection, told, change.old)

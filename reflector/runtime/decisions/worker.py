@@ -12,9 +12,9 @@ from reflector.runtime import log
 from reflector.runtime.bench import Bench
 from reflector.runtime.decisions.beginning import wanted
 from reflector.runtime.decisions.consolidation import consolidate
-from reflector.runtime.decisions.due import Not
 from reflector.runtime.decisions.extraction import Worked, work_off
 from reflector.runtime.decisions.names import ASKS, SLOT
+from reflector.runtime.decisions.waits import Waits
 from reflector.runtime.kept import bring_home
 from reflector.runtime.launch import CHILD
 from reflector.runtime.loop import Quiet, bench_for, told_to_stop
@@ -54,12 +54,8 @@ def _work(bench: Bench) -> list[Run]:
     done = [*recover(bench, SLOT), *bring_home(bench, SLOT)]
     while not bench.watch.stop():
         worked = work_off(bench.context, bench.state, bench.watch.stop, lambda: _parked(bench))
-        end = Not("nothing")
-        for each in consolidate(bench):
-            if isinstance(each, Run):
-                done.append(each)
-            else:
-                end = each
+        runs, end = consolidate(bench)
+        done += runs
         if not _waits(bench, _next(worked, end)):
             break
     return done
@@ -69,7 +65,7 @@ def _parked(bench: Bench) -> None:
     bench.log.warning(log.ROUTE_PARKED, run="", engine=ASKS)
 
 
-def _next(worked: Worked, end: Not) -> datetime | None:
+def _next(worked: Worked, end: Waits) -> datetime | None:
     """Return when something can be done next, None when nobody knows."""
     times = [worked.held.until if worked.held else None, end.until]
     return min((each for each in times if each is not None), default=None)

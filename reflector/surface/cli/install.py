@@ -8,6 +8,7 @@ from pathlib import Path
 from reflector.harness.installs.recipes import RECIPES
 from reflector.runtime import birth, block_cache, harnesses, hook_gate, installing
 from reflector.runtime.banks import bank_of
+from reflector.runtime.foreign_files import difference
 from reflector.runtime.installing import Plan, Wish
 from reflector.runtime.wiring import Context, context
 from reflector.surface.cli.choice import add_choice, check, offer
@@ -76,7 +77,7 @@ def machine(plan: Plan, backups: tuple[Path, ...]) -> dict[str, object]:
 
 def show_diff(plan: Plan, out: Output) -> int:
     """Print what a plan would change."""
-    text = harnesses.difference(plan.changes)
+    text = difference(plan.changes)
     for line in text.splitlines():
         out.say("\t".join(map(safe, line.split("\t"))))
     if not plan.changes:

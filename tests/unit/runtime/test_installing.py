@@ -16,8 +16,8 @@ import pytest
 from reflector.core.errors import BusyError, HomeError, InstallError, UsageError
 from reflector.harness.installs.recipes import RECIPES
 from reflector.runtime import foreign_files, installed, installing, launcher
-from reflector.runtime.foreign_files import change
-from reflector.runtime.harnesses import difference, findings, listed
+from reflector.runtime.foreign_files import change, difference
+from reflector.runtime.harnesses import findings, listed
 from reflector.runtime.installing import Wish
 from reflector.runtime.wiring import Context, context
 from reflector.store.disk import write_atomic

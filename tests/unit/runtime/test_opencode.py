@@ -12,7 +12,7 @@ import pytest
 from reflector.core.ambient import system
 from reflector.core.errors import TranscriptError
 from reflector.runtime import opencode
-from reflector.runtime.opencode import Asked, exported, whole
+from reflector.runtime.opencode import Session, exported, whole
 from tests.support.opencode_rows import SESSION, answer, export, user_said
 
 PROGRAM = """#!{python} -I
@@ -38,19 +38,19 @@ HANGS = "time.sleep(60)"
 def asks(tmp_path: Path):
     """Return how to ask a program that acts in some way, for a session of so many bytes."""
 
-    def ask(act: str = WHOLE, size: int = 10) -> Asked:
+    def ask(act: str = WHOLE, size: int = 10) -> Session:
         place = tmp_path / "opencode"
         place.write_text(PROGRAM.format(python=sys.executable, act=act))
         place.chmod(0o700)
         said = export(user_said("msg_1", "x" * size), answer("msg_2", "Yes."))
         (tmp_path / "export.json").write_text(json.dumps(said))
-        return Asked(SESSION, str(tmp_path), str(place))
+        return Session(SESSION, str(tmp_path), str(place))
 
     return ask
 
 
-def given(asked: Asked, **environ: str) -> bytes:
-    with exported(asked, environ, system().clock) as stream:
+def given(session: Session, **environ: str) -> bytes:
+    with exported(session, environ, system().clock) as stream:
         return stream.read()
 
 
@@ -99,14 +99,14 @@ def test_a_program_that_says_too_much_is_ended(asks, monkeypatch):
 
 def test_a_program_that_is_missing_is_one_sentence(tmp_path):
     with pytest.raises(TranscriptError, match="opencode is not on PATH") as refused:
-        given(Asked(SESSION, "/", ""), PATH=str(tmp_path))
+        given(Session(SESSION, "/", ""), PATH=str(tmp_path))
     assert "reflector install opencode" in (refused.value.hint or "")
 
 
 def test_the_one_on_path_is_asked_where_the_plugin_named_none(asks, tmp_path):
     asks()
     for named in ("", "opencode", str(tmp_path / "gone")):
-        assert given(Asked(SESSION, "/gone", named), PATH=str(tmp_path))
+        assert given(Session(SESSION, "/gone", named), PATH=str(tmp_path))
     assert [call[1] for call in calls(tmp_path)] == ["/", "/", "/"]
 
 
@@ -123,7 +123,7 @@ def test_it_sees_nothing_of_the_environment_but_where_its_sessions_are(asks, tmp
 @pytest.mark.parametrize("session", ["", "-h", "--help", "a b", "../x", "ses\n", "x" * 300])
 def test_a_session_that_could_be_an_option_is_not_asked_for(asks, tmp_path, session):
     with pytest.raises(TranscriptError, match="no session of OpenCode"):
-        given(Asked(session, "/", asks().program))
+        given(Session(session, "/", asks().program))
     assert not (tmp_path / "calls").exists()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reflector.core.decision import Delta, Friction, Kind, Message, Source, Told
-from reflector.store import decisions, forgetting
+from reflector.store import bullets, decisions, forgetting
 from reflector.store.journal import Appender
 from reflector.store.spoken import exchange
 from tests.support.journals import MAIN, NOW, assistant, journal_in, reasoning, tool, user
@@ -55,7 +55,7 @@ def test_a_message_waits_once(connection):
         (TALK, "m1", BANK),
         ("other/talk", "m1", BANK),
     ]
-    assert len(decisions.jobs(connection, TALK)) == len(decisions.jobs(connection, limit=1)) == 1
+    assert decisions.jobs(connection, limit=1) == decisions.jobs(connection)[:1]
 
 
 def test_a_job_ends_once_with_all_its_deltas(connection):
@@ -177,31 +177,31 @@ def _told(text, *ids, run="run-1"):
 
 
 def test_a_bullet_knows_what_it_rests_on_and_what_took_its_place(connection):
-    decisions.record_bullet(connection, _told("By name.", 1))
-    decisions.record_bullet(connection, _told("By date.", 2, run="run-2"), "By name.")
+    bullets.record(connection, _told("By name.", 1))
+    bullets.record(connection, _told("By date.", 2, run="run-2"), "By name.")
 
-    old, new = decisions.bullets(connection, BANK)
+    old, new = bullets.every(connection, BANK)
     assert (old.superseded, old.instead, old.deltas) == (True, "By date.", (1,))
     assert (new.superseded, new.deltas) == (False, (2,))
 
-    decisions.take_back(connection, "run-2", NOW)
+    bullets.take_back(connection, "run-2", NOW)
 
-    assert [one.superseded for one in decisions.bullets(connection, BANK)] == [False, True]
+    assert [one.superseded for one in bullets.every(connection, BANK)] == [False, True]
 
 
 def test_a_bullet_that_only_went_is_superseded_by_nothing(connection):
-    decisions.record_bullet(connection, _told("By name.", 1))
+    bullets.record(connection, _told("By name.", 1))
 
-    assert decisions.record_bullet(connection, _told("", run="run-2"), "By name.") == 0
+    assert bullets.record(connection, _told("", run="run-2"), "By name.") == 0
 
-    (only,) = decisions.bullets(connection, BANK)
+    (only,) = bullets.every(connection, BANK)
     assert (only.superseded, only.instead) == (True, "")
 
 
 def test_banks_are_those_that_something_names(connection):
     _add(connection, _delta(), bank="b")
     decisions.enqueue_job(connection, TALK, user("m1"), "c", NOW)
-    decisions.record_bullet(connection, _told("By name."))
+    bullets.record(connection, _told("By name."))
 
     assert decisions.banks(connection) == [BANK, "b", "c"]
 

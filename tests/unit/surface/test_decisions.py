@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from reflector.core.decision import Delta, Friction, Kind, Source
-from reflector.store import decisions
+from reflector.store import bullets, decisions
 from reflector.surface.cli.main import main
 from tests.support.journals import NOW
 from tests.support.scenes import Scene
@@ -209,10 +209,10 @@ def test_why_names_the_chain_of_what_was_replaced_and_the_words(ask, home):
     ask("add", SORTED, "--kind", "product_decision")
     (made,) = _stored(home, ask.bank, _delta("Exports are sorted by name.", regression=True))
     with home.context().state() as state, state.transaction() as connection:
-        old = decisions.bullets(connection, ask.bank)[0]
+        old = bullets.every(connection, ask.bank)[0]
         for text, before in (("By size.", ""), (SORTED, "By size.")):
             told = type(old)(0, ask.bank, "product", text, (made,), "20261130T120000-aa", NOW)
-            decisions.record_bullet(connection, told, before)
+            bullets.record(connection, told, before)
 
     found = _machine(ask, "why", "sorted BY DATE")
 

@@ -9,8 +9,9 @@ from reflector.core.ambient import stamp
 from reflector.core.run import Outcome as RunOutcome
 from reflector.core.run import exit_code
 from reflector.runtime.decisions.bank import chosen
-from reflector.runtime.decisions.due import Not, Wish
+from reflector.runtime.decisions.due import Wish
 from reflector.runtime.decisions.foreground import Outcome, consolidate_now
+from reflector.runtime.decisions.waits import Waits, Why
 from reflector.runtime.present import run_json
 from reflector.runtime.wiring import context
 from reflector.surface.cli.main import INTERRUPTED
@@ -20,7 +21,7 @@ from reflector.surface.cli.stop import stoppable
 from reflector.surface.cli.watch import TerminalWatch
 
 _LATER = 4
-_WHY = {
+_WHY: dict[Why, str] = {
     "disabled": "decisions.enabled is false",
     "no_model": "the engine makes no small calls: `engine.name` anthropic does",
     "nothing": "nothing is due",
@@ -80,11 +81,11 @@ def _tell(done: Outcome, now: datetime, out: Output) -> None:
             out.say(f"  {safe(each.settlement.detail)}")
     out.say(f"{done.waiting} waiting, {done.eligible} eligible; {_next(done.end, now)}")
     if done.queued:
-        why = _WHY.get(worked.held.why, worked.held.why) if worked.held else "stopped"
+        why = _WHY[worked.held.why] if worked.held else "stopped"
         out.say(f"{counted(done.queued, 'message')} not read yet: {why}")
 
 
-def _next(end: Not, now: datetime) -> str:
+def _next(end: Waits, now: datetime) -> str:
     if end.until is None:
         return _WHY[end.why]
     minutes = max(0, int((end.until - now).total_seconds() + 59) // 60)

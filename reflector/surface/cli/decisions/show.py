@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from reflector.core.cleaning import clean
-from reflector.core.decision import FILES
+from reflector.core.decision import FILES, FileName
 from reflector.pipelines.decisions.bullets import path_of
 from reflector.runtime.decisions.bank import Held, chosen, held
 from reflector.runtime.wiring import context
@@ -60,11 +60,11 @@ def _told(shown: Held, out: Output, *, enabled: bool) -> None:
         out.say(f"{out.style('fault', 'yellow')}  {fault.path}: {safe(clean(fault.message))}")
 
 
-def _file(shown: Held, file: str) -> dict[str, object]:
+def _file(shown: Held, file: FileName) -> dict[str, object]:
     bullets = [each for each in shown.files.bullets if each.file == file]
     return {
         "file": file,
-        "path": f"projects/{shown.bank}/{file}.md",
+        "path": path_of(shown.bank, file),
         "bullets": [
             {"section": each.section, "text": each.text, "place": shown.place(each)}
             for each in bullets

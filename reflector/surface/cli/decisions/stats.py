@@ -8,7 +8,7 @@ from collections import Counter
 from reflector.core.decision import FILES
 from reflector.runtime.decisions.bank import chosen, held
 from reflector.runtime.wiring import context
-from reflector.store import decisions
+from reflector.store import bullets, decisions
 from reflector.surface.cli.decisions.given import add_bank, here
 from reflector.surface.cli.output import Output, counted, safe
 
@@ -27,15 +27,15 @@ def run(args: argparse.Namespace, out: Output) -> int:
     with found.state() as state:
         counts = decisions.counts(state.connection, bank)
         ledger = decisions.ledger(state.connection, bank)
-        gone = sum(each.superseded for each in decisions.bullets(state.connection, bank))
+        gone = sum(each.superseded for each in bullets.every(state.connection, bank))
     kinds = Counter(one.delta.kind.value for one in ledger)
     friction = Counter(
         name for one in ledger for name, holds in one.delta.friction.as_json().items() if holds
     )
-    bullets = Counter(one.file for one in shown.files.bullets)
+    lines = Counter(one.file for one in shown.files.bullets)
     out.say(
-        f"{safe(bank)}: {counted(bullets.total(), 'decision')} in its files, {gone} superseded",
-        *(f"  {file}: {bullets[file]}" for file in FILES if bullets[file]),
+        f"{safe(bank)}: {counted(lines.total(), 'decision')} in its files, {gone} superseded",
+        *(f"  {file}: {lines[file]}" for file in FILES if lines[file]),
         f"messages: {counts.done} extracted, {counts.queued} waiting, "
         f"{sum(counts.skipped.values())} skipped",
         f"deltas: {counts.waiting} waiting, {counts.consumed} consumed",
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     out.object(
         {
             "bank": bank,
-            "bullets": {file: bullets[file] for file in FILES},
+            "bullets": {file: lines[file] for file in FILES},
             "superseded": gone,
             "messages": {
                 "extracted": counts.done,

@@ -11,11 +11,12 @@ import pytest
 from reflector.core.run import Outcome, Reason, Run
 from reflector.runtime import supervisor
 from reflector.runtime.decisions import worker
-from reflector.runtime.decisions.due import Not, Wish
+from reflector.runtime.decisions.due import Wish
+from reflector.runtime.decisions.waits import Waits
 from reflector.runtime.loop import Quiet
 from reflector.runtime.review import approve
 from reflector.runtime.undo import undo
-from reflector.store import decisions
+from reflector.store import bullets, decisions
 from tests.support.auditor import audit
 from tests.support.messages_server import fails
 from tests.support.projects import Person, delta, here, person, plainly, shown
@@ -41,7 +42,7 @@ def broke(scene: Person, statement: str = RIGHT, session: str = "talk", **more: 
     scene.works()
 
 
-def runs(found: list[Run | Not]) -> list[Run]:
+def runs(found: list[Run | Waits]) -> list[Run]:
     return [each for each in found if isinstance(each, Run)]
 
 
@@ -54,7 +55,7 @@ def test_a_regression_enters_by_one_commit_and_one_merge(scene: Person):
         "decisions",
         "decisions",
     )
-    assert end == Not("nothing")
+    assert end == Waits("nothing")
     assert f"- {RIGHT}" in scene.file("product")
     subjects = scene.git("log", "--format=%s", "main").splitlines()
     assert subjects[0].startswith("merge(decisions): 1 decision of shop-")
@@ -66,7 +67,7 @@ def test_what_shows_no_friction_waits_in_the_ledger(scene: Person):
     scene.model.hears["Redis"] = [delta("Queues live in Redis.", "Queues live in Redis")]
     scene.types("Queues live in Redis please", "Fine.")
     scene.works()
-    assert scene.consolidates() == [Not("nothing")]
+    assert scene.consolidates() == [Waits("nothing")]
     assert scene.ledger() == ["Queues live in Redis."]
 
 
@@ -75,7 +76,7 @@ def test_the_deltas_are_consumed_with_the_settlement_and_their_bullets_are_known
     [run] = runs(scene.consolidates())
     with scene.context().state() as state:
         [one] = decisions.ledger(state.connection)
-        [bullet] = decisions.bullets(state.connection, scene.bank())
+        [bullet] = bullets.every(state.connection, scene.bank())
     assert one.consumed_by == run.id
     assert (bullet.text, bullet.deltas, bullet.run) == (RIGHT, (one.id,), run.id)
 
@@ -85,7 +86,7 @@ def test_the_interval_passes_before_the_next_one(scene: Person):
     scene.consolidates()
     broke(scene, TABS)
     [end] = scene.consolidates()
-    assert isinstance(end, Not)
+    assert isinstance(end, Waits)
     assert end.until is not None
     scene.clock.sleep(301)
     [run] = runs(scene.consolidates())
@@ -126,7 +127,7 @@ def test_a_second_bad_edit_fails_the_run_and_the_deltas_wait_longer_each_time(sc
     assert run.settlement is not None
     assert (run.outcome, run.settlement.reason) == (Outcome.FAILED, Reason.VALIDATION)
     [end] = scene.consolidates()
-    assert isinstance(end, Not)
+    assert isinstance(end, Waits)
     scene.clock.sleep(301)
     assert len(runs(scene.consolidates())) == 1
     scene.clock.sleep(301)
@@ -143,9 +144,7 @@ def test_an_undo_takes_it_back_and_it_is_not_written_again_without_asking(scene:
     undo(scene.context(), run.id)
     assert RIGHT not in scene.file("product")
     with scene.context().state() as state:
-        assert [each.superseded for each in decisions.bullets(state.connection, scene.bank())] == [
-            True
-        ]
+        assert [each.superseded for each in bullets.every(state.connection, scene.bank())] == [True]
     scene.clock.sleep(600)
     broke(scene, session="later")
     [again] = runs(scene.consolidates())
@@ -160,12 +159,12 @@ def test_what_a_person_approves_is_known_as_written(scene: Person):
     broke(scene)
     [run] = runs(scene.consolidates())
     assert run.outcome is Outcome.AWAITING_REVIEW
-    assert scene.consolidates() == [Not("nothing")]
+    assert scene.consolidates() == [Waits("nothing")]
     with scene.context().state() as state:
-        assert decisions.bullets(state.connection, scene.bank()) == []
+        assert bullets.every(state.connection, scene.bank()) == []
     assert approve(scene.context(), run.id).outcome is Outcome.MERGED
     with scene.context().state() as state:
-        [bullet] = decisions.bullets(state.connection, scene.bank())
+        [bullet] = bullets.every(state.connection, scene.bank())
     assert (bullet.text, bullet.run) == (RIGHT, run.id)
 
 
@@ -174,7 +173,7 @@ def test_nothing_to_change_consumes_what_was_read(scene: Person):
     scene.model.edits = lambda _: {}
     [run] = runs(scene.consolidates())
     assert run.outcome is Outcome.NO_CHANGES
-    assert scene.consolidates() == [Not("nothing")]
+    assert scene.consolidates() == [Waits("nothing")]
 
 
 def test_what_the_project_documents_itself_is_shown_and_refused(scene: Person):
@@ -250,7 +249,7 @@ def test_a_tip_that_waits_for_the_memory_holds_its_bank_and_is_merged_by_the_nex
     assert run.outcome is Outcome.PARENT_DIRTY
     scene.clock.sleep(600)
     [end] = scene.consolidates()
-    assert end == Not("kept_tip")
+    assert end == Waits("kept_tip")
     scene.git("checkout", "--", ".")
     asked = len(scene.model.requests)
     assert scene.drains("false") == []  # the other slot's supervisor leaves it alone
@@ -258,7 +257,7 @@ def test_a_tip_that_waits_for_the_memory_holds_its_bank_and_is_merged_by_the_nex
     assert (again.id, again.outcome) == (run.id, Outcome.MERGED)
     assert len(scene.model.requests) == asked
     assert TABS in scene.file("product")
-    assert scene.consolidates() == [Not("nothing")]
+    assert scene.consolidates() == [Waits("nothing")]
 
 
 def test_a_provider_that_is_down_fails_the_run_and_parks_the_route(scene: Person):
@@ -269,7 +268,7 @@ def test_a_provider_that_is_down_fails_the_run_and_parks_the_route(scene: Person
     assert run.settlement.reason is Reason.AUTH
     scene.clock.sleep(3600)
     [end] = scene.consolidates()
-    assert isinstance(end, Not)
+    assert isinstance(end, Waits)
     assert end.why == "parked"
 
 
@@ -292,7 +291,7 @@ def test_without_a_model_nothing_is_consolidated_and_that_is_said(scene: Person)
     broke(scene)
     config = (scene.home / "config.toml").read_text().replace("anthropic", "rules")
     (scene.home / "config.toml").write_text(config)
-    assert scene.consolidates() == [Not("no_model")]
+    assert scene.consolidates() == [Waits("no_model")]
 
 
 def test_two_banks_are_two_runs(scene: Person):

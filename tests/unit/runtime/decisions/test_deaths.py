@@ -13,7 +13,7 @@ from reflector.runtime import supervisor
 from reflector.runtime.decisions import consolidation, settling, worker
 from reflector.runtime.decisions.beginning import begin, wanted
 from reflector.runtime.loop import Quiet
-from reflector.store import decisions, reservations
+from reflector.store import bullets, decisions, reservations
 from reflector.store.locks import Lock
 from tests.support.auditor import audit
 from tests.support.projects import OVERLOADED, Person, delta, here, person
@@ -48,7 +48,7 @@ def holds(scene: Person) -> None:
     assert scene.file("product").count(RIGHT) == 1
     with scene.context().state() as state:
         [one] = decisions.ledger(state.connection)
-        [bullet] = decisions.bullets(state.connection, scene.bank())
+        [bullet] = bullets.every(state.connection, scene.bank())
     assert one.consumed_by == bullet.run != ""
     audit(scene.home)
 

@@ -9,8 +9,9 @@ import pytest
 
 from reflector.core.decision import Delta, Friction, Kind, Source
 from reflector.runtime.decisions import due, planning
-from reflector.runtime.decisions.due import Not, next_due
+from reflector.runtime.decisions.due import next_due
 from reflector.runtime.decisions.planning import Plan, batch, plans
+from reflector.runtime.decisions.waits import Waits
 from reflector.store import decisions
 from reflector.store.state import State
 from tests.support.journals import NOW
@@ -38,7 +39,7 @@ def adds(state: State, statement: str, *, bank: str = "shop-1", **flags: bool) -
         return decisions.add_delta(connection, bank, "h/s", "h:s:0", NOW, "model", delta)
 
 
-def looks(scene: Scene, state: State) -> Plan | Not:
+def looks(scene: Scene, state: State) -> Plan | Waits:
     return next_due(scene.context(), state)
 
 
@@ -46,19 +47,19 @@ def test_an_event_does_not_rule_again_on_what_has_not_changed(
     scene: Scene, state: State, monkeypatch: pytest.MonkeyPatch
 ):
     adds(state, "Exports are CSV only.")
-    assert looks(scene, state) == Not("nothing")
+    assert looks(scene, state) == Waits("nothing")
 
     def rules(*_: object) -> list[Plan]:
         raise AssertionError
 
     monkeypatch.setattr(due, "plans", rules)
     for _ in range(3):
-        assert looks(scene, state) == Not("nothing")
+        assert looks(scene, state) == Waits("nothing")
 
 
 def test_what_comes_into_the_ledger_is_ruled_on(scene: Scene, state: State):
     adds(state, "Exports are CSV only.")
-    assert looks(scene, state) == Not("nothing")
+    assert looks(scene, state) == Waits("nothing")
     adds(state, "Exports are CSV only.", regression=True)
     found = looks(scene, state)
     assert isinstance(found, Plan)
@@ -67,7 +68,7 @@ def test_what_comes_into_the_ledger_is_ruled_on(scene: Scene, state: State):
 
 def test_another_admission_is_another_plan(scene: Scene, state: State):
     adds(state, "Exports are CSV only.")
-    assert looks(scene, state) == Not("nothing")
+    assert looks(scene, state) == Waits("nothing")
     (scene.home / "config.toml").write_text(CONFIG + '[decisions]\nadmission = "all"\n')
     assert isinstance(looks(scene, state), Plan)
 
