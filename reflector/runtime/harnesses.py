@@ -18,7 +18,7 @@ from reflector.harness.installs.recipe import Recipe, Target
 from reflector.harness.installs.recipes import RECIPES
 from reflector.runtime import installed
 from reflector.runtime.compiled import launcher
-from reflector.runtime.foreign_files import Change
+from reflector.runtime.foreign_files import Change, read_quickly
 from reflector.runtime.installed import Install
 from reflector.runtime.installing import asked_for, enabled_plugin
 from reflector.runtime.wiring import Context
@@ -142,7 +142,7 @@ def _alike(recipe: Recipe, asked: Any, path: str) -> Target:
 def _file(target: Target, path: Path) -> Iterator[str]:
     """Say what is wrong with one file that should hold our entries."""
     try:
-        text = path.read_bytes().decode()
+        text = read_quickly(path).decode()
     except FileNotFoundError:
         yield f"{path} is gone: its harness does not tell Reflector anything."
         return
@@ -205,7 +205,7 @@ def _harness(recipe: Recipe, asked: Any, each: Install) -> Iterator[tuple[str, s
 def _codex(folder: Path, each: Install) -> Iterator[tuple[str, str]]:
     """Say which hooks Codex has not been told to trust; it files a hash under their place."""
     try:
-        config = tomllib.loads((folder / "config.toml").read_text("utf-8"))
+        config = tomllib.loads(read_quickly(folder / "config.toml").decode())
     except FileNotFoundError:
         config = {}
     except (OSError, ValueError):
