@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reflector.core.errors import HomeError
 from reflector.harness.installs.json_text import MalformedError, Node, parse
 from reflector.harness.installs.parts import Shared, Whole, holds
 from reflector.harness.installs.recipe import Recipe, Target
@@ -24,6 +25,7 @@ from reflector.runtime.installing import asked_for, enabled_plugin
 from reflector.runtime.wiring import Context
 
 _SECONDS = 10
+BY_HAND = "They are yours: take them out of that file by hand."
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,12 @@ def listed(context: Context) -> list[Listed]:
 
 def findings(context: Context) -> Iterator[Finding]:
     """Look at every installed harness; nothing is said about the others."""
-    if installed.load(context.home):
+    try:
+        there = bool(installed.load(context.home))
+    except HomeError as error:
+        yield Finding("installed", ok=False, message=error.message, hint=error.hint or "")
+        return
+    if there:
         yield _launcher(context)
         yield from entries(context)
 
@@ -124,6 +131,8 @@ def _install(context: Context, recipe: Recipe, each: Install) -> Iterator[Findin
             Finding(name, ok=False, message=message, hint=f"{again} mends it.")
             for message in _file(target, Path(file.path))
         ]
+        if message := changed_by_hand(recipe, file.path):
+            troubles.append(Finding(name, ok=False, message=message, hint=BY_HAND))
     troubles += [
         Finding(name, ok=False, message=message, hint=hint)
         for message, hint in _harness(recipe, asked, each)
@@ -146,8 +155,11 @@ def _file(target: Target, path: Path) -> Iterator[str]:
     except FileNotFoundError:
         yield f"{path} is gone: its harness does not tell Reflector anything."
         return
-    except (OSError, ValueError) as error:
-        yield f"{path} cannot be read: {error}"
+    except OSError as error:
+        yield f"{path} cannot be read: {error.strerror}."
+        return
+    except ValueError as error:
+        yield f"{path} cannot be read: {error}."
         return
     match target.part:
         case Shared() as part:
@@ -155,6 +167,18 @@ def _file(target: Target, path: Path) -> Iterator[str]:
         case Whole() as part:
             if text != part.text:
                 yield f"{path} is not the file that this version writes."
+
+
+def changed_by_hand(recipe: Recipe, path: str) -> str:
+    """Say how many hooks of a file start Reflector in the words of a person, "" for none."""
+    try:
+        root = parse(read_quickly(Path(path)).decode(), comments=True)
+    except (OSError, ValueError):
+        return ""
+    part = Shared(recipe.name)
+    count = sum(1 for command in _commands(root) if not part.ours({"command": command}))
+    hooks = "1 hook" if count == 1 else f"{count} hooks"
+    return f"{path} starts Reflector by {hooks} that `install` did not write." if count else ""
 
 
 def _held(part: Shared, path: Path, text: str) -> Iterator[str]:
@@ -165,9 +189,6 @@ def _held(part: Shared, path: Path, text: str) -> Iterator[str]:
         return
     if not holds(part, text):
         yield f"{path} does not hold the entries of this version."
-    count = sum(1 for command in _commands(root) if not part.ours({"command": command}))
-    if count:
-        yield f"{path} starts Reflector by {count} more hooks that `install` did not write."
     if root.member("disableAllHooks") is not None and root.plain()["disableAllHooks"] is True:
         yield f"{path} says disableAllHooks: no hook runs."
     config = root.plain().get("hooksConfig")

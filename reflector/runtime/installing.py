@@ -214,8 +214,9 @@ def _wanted(part: Shared | Whole, found: Found, noted: File | None) -> tuple[str
 
 
 def _take_out(recipe: Recipe, asked: Asked, path: Path, noted: File | None) -> Change | None:
-    if not path.exists():
-        return None
+    with suppress(OSError):  # `look` says why
+        if not path.exists():
+            return None
     found = look(path)
     part = _part(recipe, asked, path)
     match part:

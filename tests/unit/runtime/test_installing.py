@@ -21,6 +21,7 @@ from reflector.runtime.harnesses import difference, findings, listed
 from reflector.runtime.installing import Wish
 from reflector.runtime.wiring import Context, context
 from reflector.store.disk import write_atomic
+from reflector.surface.cli.main import main
 
 SETTINGS = """{
     "model": "opus",
@@ -547,7 +548,7 @@ def doubled(_found: Context, person: Path) -> str:
     hook = {"type": "command", "command": "log; /opt/bin/reflector hook claude-code Stop"}
     value["hooks"]["Stop"].append({"hooks": [hook]})
     place.write_text(json.dumps(value))
-    return "by 1 more hooks that `install` did not write"
+    return "by 1 hook that `install` did not write"
 
 
 def switched_off(_found: Context, person: Path) -> str:
@@ -565,6 +566,24 @@ def test_the_doctor_names_what_is_wrong(here, guarded, spoil):
     what = spoil(here, guarded)
     (message,) = troubles(here)
     assert what in message
+
+
+def test_a_hook_that_a_person_changed_stays_and_uninstall_tells(here, guarded, capsys):
+    install(here, "claude-code")
+    doubled(here, guarded)
+    assert main(["uninstall", "claude-code"]) == 0
+    said = capsys.readouterr().out
+    assert "starts Reflector by 1 hook that `install` did not write. They are yours" in said
+    assert list(commands(json.loads((guarded / ".claude" / "settings.json").read_text()))) == [
+        "log; /opt/bin/reflector hook claude-code Stop"
+    ]
+
+
+def test_a_record_that_cannot_be_read_hides_nothing_else(here):
+    assert main(["init"]) == 0
+    (here.home.path / "installed.json").write_text("{")
+    assert "cannot be read" in troubles(here)[0]
+    assert main(["status"]) == 0
 
 
 def test_hooks_that_codex_does_not_trust_yet_are_trouble(here, guarded):
