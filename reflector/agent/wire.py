@@ -113,8 +113,15 @@ def _fault_of(error: Exception) -> ProviderError:
     if isinstance(error, APIStatusError):
         reason = _reason(error)
         return ProviderError(reason, f"The server answered {error.status_code}: {error.message}")
+    return _of_no_answer(error)
+
+
+def _of_no_answer(error: Exception) -> ProviderError:
     if isinstance(error, TypeError) and "auth" in str(error).lower():
         return ProviderError("auth", "No credentials: set ANTHROPIC_API_KEY, or engine.base_url.")
+    if isinstance(error, ValueError) and "tool parameter JSON" in str(error):
+        # A bad answer is the fault of what was asked, not of the server: others need not wait.
+        return ProviderError("empty", "The model answered with a call that is no JSON.")
     return ProviderError("engine_error", f"{type(error).__name__}: {error}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import os
 import stat
 from collections.abc import Sequence
@@ -55,12 +56,28 @@ def look(path: Path) -> Found:
     _refuse_unfit(path, place, status)
     _parent(path, place)
     try:
-        content = place.read_bytes()
+        content = read_quickly(place)
     except OSError as error:
         raise _refused(
             path, f"cannot be read: {error.strerror}", "Check its permissions"
         ) from error
     return Found(path, place, content, stat.S_IMODE(status.st_mode))
+
+
+def read_quickly(path: Path) -> bytes:
+    """Read a file that somebody else looks after. Raises OSError.
+
+    Links are followed; what is no file, or larger than settings are, is not read: a pipe in its
+    place would keep us waiting for ever.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is not a file", str(path))
+        if status.st_size > _LARGEST:
+            raise OSError(errno.EFBIG, f"it is larger than {_LARGEST} bytes", str(path))
+        return stream.read(_LARGEST + 1)
 
 
 def _refuse_unfit(path: Path, place: Path, status: os.stat_result) -> None:
@@ -94,7 +111,9 @@ def change(changes: Sequence[Change]) -> None:
             _put(each.found, each.new)
     except BaseException:
         for each in reversed(done):
-            _put(each.found, each.found.content)
+            # What stands there by now may be a third thing, which somebody else wrote.
+            if _content(each.found.place) == each.new:
+                _put(each.found, each.found.content)
         raise
 
 
@@ -140,7 +159,7 @@ def _put(found: Found, content: bytes | None) -> None:
 
 def _content(place: Path) -> bytes | None:
     try:
-        return place.read_bytes()
+        return read_quickly(place)
     except FileNotFoundError:
         return None
 

@@ -10,17 +10,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from reflector.core.errors import HomeError
 from reflector.harness.installs.json_text import MalformedError, Node, parse
 from reflector.harness.installs.parts import Shared, Whole, holds
 from reflector.harness.installs.recipe import Asked, Recipe, Target
 from reflector.harness.installs.recipes import RECIPES
 from reflector.runtime import installed
 from reflector.runtime.compiled import launcher
+from reflector.runtime.foreign_files import read_quickly
 from reflector.runtime.installed import Install
 from reflector.runtime.installing import asked_for, enabled_plugin
 from reflector.runtime.wiring import Context
 
 _SECONDS = 10
+BY_HAND = "They are yours: take them out of that file by hand."
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,12 @@ def listed(context: Context) -> list[Listed]:
 
 def findings(context: Context) -> Iterator[Finding]:
     """Look at every installed harness; nothing is said about the others."""
-    if installed.load(context.home):
+    try:
+        there = bool(installed.load(context.home))
+    except HomeError as error:
+        yield Finding("installed", ok=False, message=error.message, hint=error.hint or "")
+        return
+    if there:
         yield _launcher(context)
         yield from entries(context)
 
@@ -109,6 +117,8 @@ def _install(context: Context, recipe: Recipe, each: Install) -> Iterator[Findin
             Finding(name, ok=False, message=message, hint=f"{again} mends it.")
             for message in _file(target, Path(file.path))
         ]
+        if message := changed_by_hand(recipe, file.path):
+            troubles.append(Finding(name, ok=False, message=message, hint=BY_HAND))
     troubles += [
         Finding(name, ok=False, message=message, hint=hint)
         for message, hint in _harness(recipe, asked, each)
@@ -122,12 +132,15 @@ def _install(context: Context, recipe: Recipe, each: Install) -> Iterator[Findin
 def _file(target: Target, path: Path) -> Iterator[str]:
     """Say what is wrong with one file that should hold our entries."""
     try:
-        text = path.read_bytes().decode()
+        text = read_quickly(path).decode()
     except FileNotFoundError:
         yield f"{path} is gone: its harness does not tell Reflector anything."
         return
-    except (OSError, ValueError) as error:
-        yield f"{path} cannot be read: {error}"
+    except OSError as error:
+        yield f"{path} cannot be read: {error.strerror}."
+        return
+    except ValueError as error:
+        yield f"{path} cannot be read: {error}."
         return
     match target.part:
         case Shared() as part:
@@ -135,6 +148,18 @@ def _file(target: Target, path: Path) -> Iterator[str]:
         case Whole() as part:
             if text != part.text:
                 yield f"{path} is not the file that this version writes."
+
+
+def changed_by_hand(recipe: Recipe, path: str) -> str:
+    """Say how many hooks of a file start Reflector in the words of a person, "" for none."""
+    try:
+        root = parse(read_quickly(Path(path)).decode(), comments=True)
+    except (OSError, ValueError):
+        return ""
+    part = Shared(recipe.name)
+    count = sum(1 for command in _commands(root) if not part.ours({"command": command}))
+    hooks = "1 hook" if count == 1 else f"{count} hooks"
+    return f"{path} starts Reflector by {hooks} that `install` did not write." if count else ""
 
 
 def _held(part: Shared, path: Path, text: str) -> Iterator[str]:
@@ -145,9 +170,6 @@ def _held(part: Shared, path: Path, text: str) -> Iterator[str]:
         return
     if not holds(part, text):
         yield f"{path} does not hold the entries of this version."
-    count = sum(1 for command in _commands(root) if not part.ours({"command": command}))
-    if count:
-        yield f"{path} starts Reflector by {count} more hooks that `install` did not write."
     if root.member("disableAllHooks") is not None and root.plain()["disableAllHooks"] is True:
         yield f"{path} says disableAllHooks: no hook runs."
     config = root.plain().get("hooksConfig")
@@ -185,7 +207,7 @@ def _harness(recipe: Recipe, asked: Asked, each: Install) -> Iterator[tuple[str,
 def _codex(folder: Path, each: Install) -> Iterator[tuple[str, str]]:
     """Say which hooks Codex has not been told to trust; it files a hash under their place."""
     try:
-        config = tomllib.loads((folder / "config.toml").read_text("utf-8"))
+        config = tomllib.loads(read_quickly(folder / "config.toml").decode())
     except FileNotFoundError:
         config = {}
     except (OSError, ValueError):

@@ -18,7 +18,14 @@ from reflector.harness.installs.recipe import Asked, Recipe, Scope, Target
 from reflector.harness.installs.recipes import RECIPES
 from reflector.runtime import installed
 from reflector.runtime.compiled import launcher
-from reflector.runtime.foreign_files import Change, Found, change, look, missing_folders
+from reflector.runtime.foreign_files import (
+    Change,
+    Found,
+    change,
+    look,
+    missing_folders,
+    read_quickly,
+)
 from reflector.runtime.installed import File, Install
 from reflector.runtime.wiring import Context
 from reflector.store.disk import make_folder, write_atomic
@@ -40,11 +47,13 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What would be written: the changes, and the record as it is to be."""
+    """What would be written: the changes, and what is then installed or no longer is."""
 
     recipe: Recipe
     changes: tuple[Change, ...]
-    record: tuple[Install, ...]
+    installs: Install | None = None
+    removes: tuple[tuple[str, str, str], ...] = ()
+    """The keys of installs that go."""
     folders: tuple[str, ...] = ()
     """Folders of ours that go when they are empty, the innermost first."""
     places: tuple[str, ...] = ()
@@ -64,15 +73,25 @@ def recipe_of(harness: str) -> Recipe:
 
 def asked_for(context: Context, scope: Scope, *, permission: bool = True) -> Asked:
     """Return what recipes are asked: this home's launcher, this person, this project."""
-    person = Path(os.path.realpath(Path("~").expanduser()))
     return Asked(
         launcher=launcher(context),
         scope=scope,
-        person=PurePosixPath(person),
+        person=_person(context),
         project=PurePosixPath(project_root(str(Path.cwd())) or "/"),
         environ=context.environ,
         permission=permission,
     )
+
+
+def _person(context: Context) -> PurePosixPath:
+    """Return the folder of the person. An empty HOME would be the root of the disk."""
+    named = os.path.expanduser("~")  # noqa: PTH111 - Path makes the folder "." of nothing
+    if context.environ.get("HOME") == "" or not named.startswith("/"):
+        raise InstallError(
+            "The harness of nobody can be found: the variable HOME is no full path.",
+            hint="Set HOME to your folder by its full path. Nothing was changed.",
+        )
+    return PurePosixPath(os.path.realpath(named))
 
 
 def plan_install(context: Context, wish: Wish) -> Plan:
@@ -101,10 +120,9 @@ def plan_install(context: Context, wish: Wish) -> Plan:
     )
     changes = tuple(each for each in (*(step for step, _ in steps), *removals) if each)
     same = earlier is not None and not changes
-    rest = tuple(each for each in record if each.key != new.key)
     folders = tuple(folder for each in gone for folder in each.folders)
     places = tuple(each.path for each in files)
-    return Plan(recipe, changes, record if same else (*rest, new), folders, places)
+    return Plan(recipe, changes, None if same else new, (), folders, places)
 
 
 def plan_uninstall(context: Context, wish: Wish) -> Plan:
@@ -124,31 +142,39 @@ def plan_uninstall(context: Context, wish: Wish) -> Plan:
     found = [_take_out(recipe, any_asked, Path(path), noted.get(path)) for path in places]
     changes = tuple(each for each in found if each)
     folders = tuple(folder for each in noted.values() for folder in each.folders)
-    rest = tuple(each for each in record if each not in ours)
-    return Plan(recipe, changes, rest, folders, tuple(str(each.found.path) for each in changes))
+    keys = tuple(each.key for each in ours)
+    written = tuple(str(each.found.path) for each in changes)
+    return Plan(recipe, changes, None, keys, folders, written)
 
 
 def apply(context: Context, plan: Plan) -> tuple[Path, ...]:
     """Write a plan; return the backups that were made.
 
-    The record goes first: after a crash it names what may have been written, and both commands
-    make the rest of the way.
+    The record grows first and shrinks last: after a crash it names whatever may still stand
+    somewhere, and both commands make the rest of the way.
     """
     home = context.home
     home.create()
     with held(home.path / "locks" / "install.lock", context.ambient.clock, "installing"):
         before = installed.load(home)
         backups = _back_up(context, plan)
-        installed.save(home, plan.record)
+        # Others may have been installed since the plan was made: what they noted stays.
+        more = _with(before, plan.installs)
+        installed.save(home, more)
         try:
             change(plan.changes)
         except BaseException:
             installed.save(home, before)
             raise
-    for folder in plan.folders:
-        with suppress(OSError):  # somebody else keeps something there by now
-            Path(folder).rmdir()
+        for folder in plan.folders:
+            with suppress(OSError):  # somebody else keeps something there by now
+                Path(folder).rmdir()
+        installed.save(home, [each for each in more if each.key not in plan.removes])
     return backups
+
+
+def _with(record: tuple[Install, ...], new: Install | None) -> tuple[Install, ...]:
+    return record if new is None else (*(one for one in record if one.key != new.key), new)
 
 
 def _scopes(scope: Scope | None) -> tuple[Scope, ...]:
@@ -189,8 +215,9 @@ def _wanted(part: Shared | Whole, found: Found, noted: File | None) -> tuple[str
 
 
 def _take_out(recipe: Recipe, asked: Asked, path: Path, noted: File | None) -> Change | None:
-    if not path.exists():
-        return None
+    with suppress(OSError):  # `look` says why
+        if not path.exists():
+            return None
     found = look(path)
     part = recipe.target(replace(asked, permission=True), str(path)).part
     match part:
@@ -269,7 +296,7 @@ def enabled_plugin(asked: Asked) -> str:
         project / "settings.local.json",
     ):
         try:
-            root = parse(Path(place).read_text("utf-8"))
+            root = parse(read_quickly(Path(place)).decode())
         except (OSError, ValueError):
             continue
         listed = root.member("enabledPlugins")

@@ -11,6 +11,7 @@ from reflector.memory.commit_message import GENERATED_BY
 from reflector.memory.edit import Scope
 from reflector.runtime.adoption import adopt_held
 from reflector.runtime.bench import Bench, keep
+from reflector.runtime.decisions import settling
 from reflector.runtime.forgetting import intent
 from reflector.runtime.judgement import judge_planned, scope_of, system_limit
 from reflector.runtime.memory_lock import memory_write
@@ -95,6 +96,9 @@ def _merged(bench: Bench, work: Validated) -> Integrated | Refused:
     if said := intent.unfinished(bench.context.agent):
         return Refused("parent_dirty", said)  # the tip is kept, and merged once that is done
     job = job_of(bench, work)
+    gone = settling.withdrawn(bench.state.connection, work.run)
+    if gone and merge.landed(bench.git, job) is None:
+        return Refused("merge_conflict", "What it rests on was cleared, moved or forgotten.")
     for _ in range(_TRIES):
         try:
             return merge.integrate(

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from reflector.core.ambient import stamp
+from reflector.core.errors import HomeError
 from reflector.harness.meanings import EVENTS
 from reflector.memory.budget import estimate_tokens
 from reflector.runtime import block_cache, installed, notices
@@ -69,7 +70,10 @@ def note(connection: Connection, last: Mapping[str, Spooled]) -> None:
 
 def plugged(context: Context, state: State) -> tuple[Plugged, ...]:
     """Return the harnesses that we are installed in or have heard of."""
-    record = installed.load(context.home)
+    try:
+        record = installed.load(context.home)
+    except HomeError:  # `unplugged` tells
+        record = ()
     found = []
     for name in EVENTS:
         scopes = tuple(each.project or each.scope for each in record if each.harness == name)
@@ -82,11 +86,11 @@ def plugged(context: Context, state: State) -> tuple[Plugged, ...]:
 
 def unplugged(context: Context) -> tuple[Problem, ...]:
     """Return what is wrong with what `install` put in place."""
-    return tuple(
-        Problem("install_broken", each.message, each.hint)
-        for each in entries(context)
-        if not each.ok
-    )
+    try:
+        found = [each for each in entries(context) if not each.ok]
+    except HomeError as error:
+        return (Problem("install_broken", error.message, error.hint or ""),)
+    return tuple(Problem("install_broken", each.message, each.hint) for each in found)
 
 
 def next_session(context: Context, state: State) -> NextSession:

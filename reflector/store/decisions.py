@@ -316,6 +316,11 @@ def clear(connection: sqlite3.Connection, bank: str, commit: str, now: str) -> i
         "UPDATE deltas SET consumed_by = ?, consumed_at = ? WHERE bank = ? AND consumed_by = ''",
         (commit, now, bank),
     )
+    connection.execute(
+        "UPDATE decision_jobs SET state = 'skipped', why = 'cleared', ended_at = ? "
+        "WHERE bank = ? AND state = 'queued'",
+        (now, bank),
+    )
     return done.rowcount
 
 

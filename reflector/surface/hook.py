@@ -394,9 +394,12 @@ def _read(path: bytes, most: int = sys.maxsize) -> bytes:
     except OSError:
         return b""
     parts: list[bytes] = []
-    while most > 0 and (chunk := posix.read(descriptor, 1 << 16)):
-        parts.append(chunk)
-        most -= len(chunk)
+    try:
+        while most > 0 and (chunk := posix.read(descriptor, 1 << 16)):
+            parts.append(chunk)
+            most -= len(chunk)
+    except OSError:  # a folder, a pipe: as if there were nothing
+        parts.clear()
     posix.close(descriptor)
     return b"".join(parts)
 

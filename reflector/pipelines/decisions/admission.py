@@ -11,6 +11,7 @@ from typing import Literal
 
 from reflector.core.decision import Delta, Friction, Kind, Source
 from reflector.core.redact import redact_record
+from reflector.core.visible import visible
 from reflector.pipelines.decisions.envelope import meaningful
 from reflector.pipelines.decisions.pasted import Span, pasted
 
@@ -90,7 +91,7 @@ def _judged(words: _Words, candidate: object) -> Delta | Reason:
     if not isinstance(candidate, Mapping):
         return "not_an_object"
     statement = candidate.get("statement")
-    if not isinstance(statement, str) or not statement.strip():
+    if not isinstance(statement, str) or not visible(statement):
         return "statement"
     place = words.place(candidate.get("evidence"))
     if not isinstance(place, tuple):
@@ -128,7 +129,7 @@ def _delta(
 ) -> Delta:
     start, end = place
     # One record: a value that stands under a key in the prompt is a secret wherever it is repeated.
-    texts, _ = redact_record((words.prompt, words.prompt[start:end], *map(str.strip, told)))
+    texts, _ = redact_record((words.prompt, words.prompt[start:end], *map(visible, told)))
     _, evidence, statement, rejected, rationale = texts
     kind, source, friction = what
     return Delta(kind, statement, source, evidence, start, end, friction, rejected, rationale)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reflector.core.decision import FILES, FileName
+from reflector.core.visible import visible
 from reflector.memory.finding import Finding
 from reflector.pipelines.decisions import bullets as files_of
 from reflector.pipelines.decisions.bullets import BankFiles, Bullet
@@ -137,11 +138,11 @@ def _named(file: FileName, body: str, text: str) -> Bullet | None:
 
 def _line(text: str) -> str:
     """Return a bullet's text without its mark, on one line."""
-    return re.sub(r"^[-*+]\s+", "", " ".join(text.split()))
+    return re.sub(r"^[-*+]\s+", "", visible(text))
 
 
 def _section(name: str) -> str:
-    return re.sub(r"\s#+\Z", "", " ".join(name.split()).lstrip("# ")) or SECTION
+    return re.sub(r"\s#+\Z", "", visible(name).lstrip("# ")) or SECTION
 
 
 def _malformed(edit: Edit, deltas: Collection[int] | None) -> Iterator[Finding]:
@@ -152,11 +153,15 @@ def _malformed(edit: Edit, deltas: Collection[int] | None) -> Iterator[Finding]:
         yield fault("bullet_empty", edit.file, "A bullet says nothing.")
     if _CONTROL.search(edit.text.strip()):
         yield fault("bullet_lines", edit.file, f"The bullet {shown} is not one line.")
-    for what in located(edit.text):
+    for what in located(_line(edit.text)):
         said = f"The bullet {shown} names a {what}; a decision outlives it."
         yield fault("bullet_located", edit.file, said)
-    if isinstance(edit, Add) and len(_section(edit.section)) > _LONGEST_SECTION:
-        yield fault("bad_section", edit.file, "A section's name is one short line.")
+    if isinstance(edit, Add):
+        if len(section := _section(edit.section)) > _LONGEST_SECTION:
+            yield fault("bad_section", edit.file, "A section's name is one short line.")
+        for what in located(section):
+            said = f"The section {_shown(section)} names a {what}; a decision outlives it."
+            yield fault("bullet_located", edit.file, said)
     yield from () if deltas is None else _unfounded(edit, deltas)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from reflector.core.cleaning import clean
 from reflector.core.decision import Delta, FileName, Kind, Source, Told
 from reflector.core.errors import DocumentError, NotFoundError, UsageError
+from reflector.core.visible import visible
 from reflector.memory.tree import Tree
 from reflector.pipelines.decisions.bullets import HOMES, path_of, read_bank, written
 from reflector.pipelines.decisions.edits import SECTION, Add, Refused, apply
@@ -75,7 +76,7 @@ def _line(text: str) -> str:
         raise UsageError(
             f"The decision holds {wrong}.", hint="Say it in one line that everybody may read."
         )
-    return " ".join(text.split())
+    return visible(text)
 
 
 def _refused(done: Refused) -> DocumentError:

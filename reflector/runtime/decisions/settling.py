@@ -45,6 +45,14 @@ def deltas_of(connection: Connection, run_id: str) -> tuple[int, ...]:
     return tuple(each for each in found if type(each) is int)
 
 
+def withdrawn(connection: Connection, run: Run) -> bool:
+    """Tell whether a person cleared, moved or forgot meanwhile what a run is to write down."""
+    if run.request.pipeline != PIPELINE:
+        return False
+    waiting = {one.id for one in decisions.ledger(connection, bank_of_run(run), waiting=True)}
+    return not waiting.issuperset(deltas_of(connection, run.id))
+
+
 def _name(run_id: str) -> str:
     return f"deltas of {run_id}"
 

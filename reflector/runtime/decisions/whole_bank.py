@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reflector.core.decision import FILES
 from reflector.core.errors import DocumentError, NotFoundError, UsageError
@@ -12,7 +12,7 @@ from reflector.pipelines.decisions import bullets
 from reflector.pipelines.decisions.bullets import BankFiles, path_of, read_bank
 from reflector.pipelines.decisions.edits import SECTION, excess
 from reflector.pipelines.decisions.twins import Twins
-from reflector.runtime.decisions.bank import banks
+from reflector.runtime.decisions.bank import banks, held
 from reflector.runtime.wiring import Context
 from reflector.runtime.writing import NoChangeError, write
 from reflector.store import decisions
@@ -30,16 +30,30 @@ class Done:
 def clear(context: Context, bank: str) -> Done:
     """Remove a bank's files by one commit. What waits will not bring them back.
 
-    Raises NoChangeError when there is nothing.
+    Where the memory holds none of them, what waits is ended all the same: a kill between the two
+    leaves just that. Raises NoChangeError when there is nothing.
     """
 
     def change(tree: Tree) -> Mapping[str, bytes | None]:
         return dict.fromkeys(_files(tree, bank))
 
-    done = write(context, change, f"clear the decisions of {bank}")
+    try:
+        written = write(context, change, f"clear the decisions of {bank}")
+        done = Done(written.commit, written.paths)
+    except NoChangeError:
+        counted = _counts(context, bank)
+        if not (counted.waiting or counted.queued):
+            raise
+        done = Done("", ())
+    by = done.commit or held(context, bank).revision
     with context.state() as state, state.transaction() as connection:
-        waited = decisions.clear(connection, bank, done.commit, context.ambient.now())
-    return Done(done.commit, done.paths, waited)
+        waited = decisions.clear(connection, bank, by, context.ambient.now())
+    return replace(done, waited=waited)
+
+
+def _counts(context: Context, bank: str) -> decisions.Counts:
+    with context.state() as state:
+        return decisions.counts(state.connection, bank)
 
 
 def move(context: Context, bank: str, to: str) -> Done:

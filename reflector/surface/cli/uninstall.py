@@ -7,6 +7,7 @@ import argparse
 from reflector.core.errors import UsageError
 from reflector.harness.installs.recipes import RECIPES
 from reflector.runtime import installing
+from reflector.runtime.harnesses import BY_HAND, changed_by_hand
 from reflector.runtime.installing import Wish
 from reflector.runtime.wiring import context
 from reflector.surface.cli.install import machine, show_backups, show_diff
@@ -36,12 +37,15 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if args.dry_run:
         return show_diff(plan, out)
     backups = installing.apply(found, plan)
+    places = [str(each.found.path) for each in plan.changes if each.new is not None]
+    left = [said for path in places if (said := changed_by_hand(plan.recipe, path))]
     if plan.changes:
         out.say(f"Removed from {out.style(plan.recipe.title, 'bold')}:")
         out.say(*(f"  {safe(str(each.found.path))}" for each in plan.changes))
         show_backups(backups, out)
+        out.say(*(f"  {safe(each)} {BY_HAND}" for each in left))
         out.say(f"The memory stays: {found.home.path}")
     else:
         out.say(f"Nothing to do: Reflector is not installed in {plan.recipe.title}.")
-    out.object(machine(plan, backups))
+    out.object({**machine(plan, backups), "left": left})
     return 0

@@ -154,3 +154,8 @@ def test_a_good_call_is_left_to_the_caller_to_record_with_its_counts(told: Told)
 
 def test_items_of_every_list_are_counted_from_the_front():
     assert whole_items({"a": [1, 2], "b": [3], "c": "torn"}) == {"a": [1]}
+
+
+def test_a_call_that_is_no_json_is_the_fault_of_the_answer_not_of_the_server(told: Told):
+    assert told.fails(calls(("take", {"items": ["\ud800"]}))) == "empty"
+    assert len(told.script.requests) == 1

@@ -21,6 +21,7 @@ from reflector.runtime.harnesses import findings, listed
 from reflector.runtime.installing import Wish
 from reflector.runtime.wiring import Context, context
 from reflector.store.disk import write_atomic
+from reflector.surface.cli.main import main
 
 SETTINGS = """{
     "model": "opus",
@@ -367,6 +368,59 @@ def test_after_a_kill_both_commands_make_the_rest_of_the_way(here, guarded, numb
     assert everything(guarded) == before
 
 
+def test_the_record_is_there_until_the_last_file_is_changed(here, monkeypatch):
+    install(here, "pi")
+    seen: list[object] = []
+
+    def watched(changes):
+        change(changes)
+        seen.extend(installed.load(here.home))
+
+    monkeypatch.setattr(installing, "change", watched)
+    uninstall(here, "pi")
+    assert len(seen) == 1
+    assert installed.load(here.home) == ()
+
+
+def test_two_installs_at_once_are_both_recorded(here):
+    first = installing.plan_install(here, Wish("codex"))
+    install(here, "claude-code")
+    installing.apply(here, first)
+    assert {each.harness for each in installed.load(here.home)} == {"codex", "claude-code"}
+
+
+def test_putting_back_spares_what_somebody_else_wrote_meanwhile(here, guarded, monkeypatch):
+    place = settings(guarded)
+
+    def overtaken(path, content, mode=0o600):
+        theirs = b'{"model": "haiku"}' if b"hook claude-code" in content else content
+        write_atomic(path, theirs, mode)
+
+    monkeypatch.setattr(foreign_files, "write_atomic", overtaken)
+    with pytest.raises(InstallError, match="does not hold what was written"):
+        install(here, "claude-code")
+    assert place.read_text() == '{"model": "haiku"}'
+
+
+def test_a_pipe_in_the_place_of_a_settings_file_keeps_nobody_waiting(here, guarded):
+    install(here, "claude-code")
+    place = guarded / ".claude" / "settings.json"
+    place.unlink()
+    os.mkfifo(place)
+    (found,) = (each for each in findings(here) if "claude" in each.name)
+    assert "it is not a file" in found.message
+    with pytest.raises(InstallError, match="is not a file"):
+        install(here, "claude-code")
+
+
+@pytest.mark.parametrize("home", ["", "relative"])
+def test_a_home_that_is_no_full_path_is_refused(here, monkeypatch, home):
+    monkeypatch.setenv("HOME", home)
+    lost = replace(here, environ={**here.environ, "HOME": home})
+    with pytest.raises(InstallError, match="HOME is no full path"):
+        installing.plan_install(lost, Wish("claude-code"))
+
+
 def test_a_file_that_changes_between_plan_and_write_is_left_alone(here, guarded):
     place = settings(guarded)
     plan = installing.plan_install(here, Wish("claude-code"))
@@ -494,7 +548,7 @@ def doubled(_found: Context, person: Path) -> str:
     hook = {"type": "command", "command": "log; /opt/bin/reflector hook claude-code Stop"}
     value["hooks"]["Stop"].append({"hooks": [hook]})
     place.write_text(json.dumps(value))
-    return "by 1 more hooks that `install` did not write"
+    return "by 1 hook that `install` did not write"
 
 
 def switched_off(_found: Context, person: Path) -> str:
@@ -512,6 +566,24 @@ def test_the_doctor_names_what_is_wrong(here, guarded, spoil):
     what = spoil(here, guarded)
     (message,) = troubles(here)
     assert what in message
+
+
+def test_a_hook_that_a_person_changed_stays_and_uninstall_tells(here, guarded, capsys):
+    install(here, "claude-code")
+    doubled(here, guarded)
+    assert main(["uninstall", "claude-code"]) == 0
+    said = capsys.readouterr().out
+    assert "starts Reflector by 1 hook that `install` did not write. They are yours" in said
+    assert list(commands(json.loads((guarded / ".claude" / "settings.json").read_text()))) == [
+        "log; /opt/bin/reflector hook claude-code Stop"
+    ]
+
+
+def test_a_record_that_cannot_be_read_hides_nothing_else(here):
+    assert main(["init"]) == 0
+    (here.home.path / "installed.json").write_text("{")
+    assert "cannot be read" in troubles(here)[0]
+    assert main(["status"]) == 0
 
 
 def test_hooks_that_codex_does_not_trust_yet_are_trouble(here, guarded):

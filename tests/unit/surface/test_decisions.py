@@ -287,6 +287,28 @@ def test_a_cleared_bank_stays_cleared_by_what_was_said_before(ask, home):
     assert ask("clear")[0] == 1
 
 
+def test_what_waits_is_cleared_where_no_file_holds_anything(ask, home):
+    _stored(home, ask.bank, _delta("Logs are written as JSON lines.", subtle=True))
+    with home.context().state() as state, state.transaction() as connection:
+        connection.execute(
+            "INSERT INTO decision_jobs (bank, conversation, message, entry, queued_at) "
+            "VALUES (?, 'jsonl/s', 'm', 'jsonl:s.m:0', ?)",
+            (ask.bank, NOW),
+        )
+
+    done = _machine(ask, "clear")
+
+    assert (done["commit"], done["waited"]) == (None, 1)
+    assert _machine(ask, "queue")["waiting"] == 0
+    assert _machine(ask, "queue")["queued"] == 0
+    assert ask("clear")[0] == 1
+
+
+@pytest.mark.parametrize("number", ["9" * 30, "9" * 5000, "0", "-1", "٣x"])
+def test_a_number_that_no_delta_can_have_is_a_usage_error(ask, number):
+    assert ask("forget", number, named=False)[0] == 2
+
+
 def test_a_bank_moves_into_another_with_its_words_and_doubles_nothing(ask, home):
     other = f"{ask.bank}-other"
     for text, bank in ((SORTED, ask.bank), (SORTED, other), ("Rows are numbered.", ask.bank)):

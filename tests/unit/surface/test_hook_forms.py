@@ -226,3 +226,17 @@ def test_gemini_goes_on_without_what_hooks_added_so_it_is_added_again(home):
 
 def test_an_empty_text_is_in_no_transcript():
     assert not hook_seldom.seen(b'{"content": ""}', b" \n")
+
+
+@pytest.mark.parametrize("odd", ["folder", "held pipe"])
+def test_a_transcript_that_cannot_be_read_costs_no_block(home, tmp_path, odd):
+    place = tmp_path / "odd"
+    if odd == "folder":
+        place.mkdir()
+        done = called(home, "codex", "SessionStart", {"transcript_path": str(place)})
+    else:
+        os.mkfifo(place)
+        held = os.open(place, os.O_RDWR)
+        done = called(home, "codex", "SessionStart", {"transcript_path": str(place)})
+        os.close(held)
+    assert (done.returncode, done.stdout.decode()) == (0, BLOCK)

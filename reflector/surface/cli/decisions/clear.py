@@ -24,10 +24,16 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Clear a bank."""
     bank = chosen(args.bank, here())
     done = clear(context(args.home, args.identity), bank)
-    out.say(f"Committed {done.commit[:12]}", *(f"  {safe(path)} removed" for path in done.paths))
+    how = f"Committed {done.commit[:12]}" if done.commit else "Its files held none"
+    out.say(how, *(f"  {safe(path)} removed" for path in done.paths))
     if done.waited:
         out.say(f"  {counted(done.waited, 'delta')} that waited will not enter any more")
     out.object(
-        {"bank": bank, "commit": done.commit, "paths": list(done.paths), "waited": done.waited}
+        {
+            "bank": bank,
+            "commit": done.commit or None,
+            "paths": list(done.paths),
+            "waited": done.waited,
+        }
     )
     return 0

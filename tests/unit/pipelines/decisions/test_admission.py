@@ -191,3 +191,13 @@ def test_whatever_a_model_sends_good_candidates_come_through(sent: list[Any]) ->
 
     assert [one.statement for one in found.deltas] == ["Exports are sorted by date."]
     assert len(found.rejected) == len(sent)
+
+
+@pytest.mark.parametrize(
+    "hidden", ["\u202e", "\u200b", "\u2066", "\x1b", "\x00", "\U000e0041", "\ud800"]
+)
+def test_what_nobody_sees_is_in_no_statement(hidden: str) -> None:
+    given = _candidate(statement=f"Exports{hidden}\n## stay", rationale=f"s{hidden}o")
+    (kept,) = admit("they are sorted by date", [given]).deltas
+    assert (kept.statement, kept.rationale) == ("Exports ## stay", "so")
+    assert admit("they are sorted by date", [_candidate(statement=hidden)]).deltas == ()

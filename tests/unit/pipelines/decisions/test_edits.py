@@ -106,6 +106,7 @@ def test_a_section_goes_with_its_last_bullet() -> None:
         (Add("product", "Export", "One.\n- Two."), "bullet_lines"),
         (Add("product", "x" * 81, "One row per order."), "bad_section"),
         (Add("product", "Export", "See src/app/main.py for rows."), "bullet_located"),
+        (Add("product", "src/app/main.py", "One row per order."), "bullet_located"),
         (Add("product", "Export", "Exports are always sorted by date"), "bullet_repeated"),
         (Add("style", "Look", "The exports are sorted by date."), "bullet_repeated"),
     ],
@@ -336,3 +337,16 @@ def test_replacing_and_removing_touch_one_bullet_alone(
     assert other == [*texts[:at], "new", *texts[at + 1 :]]
     assert [one.text for one in bullets("product", fewer)] == [*texts[:at], *texts[at + 1 :]]
     assert fewer.count("A remark.") == body.count("A remark.")
+
+
+@pytest.mark.parametrize("hidden", ["\u202e", "\u200b", "\u2066", "\U000e0041", "\ud800"])
+def test_what_nobody_sees_is_in_no_bullet_and_no_section(hidden: str) -> None:
+    body = _body(FILES, Add("product", f"Na{hidden}mes", f"Orders {hidden}have numbers."))
+    assert hidden not in body
+    assert body.endswith("## Names\n\n- Orders have numbers.\n")
+
+
+def test_an_old_bullet_with_unseen_signs_can_be_named_without_them() -> None:
+    files = BankFiles(product="## Names\n\n- Orders\u200b have numbers.\n- Rows have none.\n")
+    body = _body(files, Replace("product", "Orders have numbers.", "Orders have letters."))
+    assert "- Orders have letters.\n" in body

@@ -10,7 +10,7 @@ import pytest
 
 from reflector.core.run import Outcome, Reason, Run
 from reflector.runtime import supervisor
-from reflector.runtime.decisions import worker
+from reflector.runtime.decisions import by_hand, whole_bank, worker
 from reflector.runtime.decisions.due import Wish
 from reflector.runtime.decisions.waits import Waits
 from reflector.runtime.loop import Quiet
@@ -303,3 +303,28 @@ def test_two_banks_are_two_runs(scene: Person):
     assert [run.outcome for run in found] == [Outcome.MERGED, Outcome.MERGED]
     assert TABS in scene.file("product")
     assert TABS in scene.file("product", "other")
+
+
+@pytest.mark.parametrize("what", ["clear", "move", "forget"])
+def test_what_a_person_takes_back_during_a_run_is_not_merged(scene: Person, what: str):
+    broke(scene)
+    bank, context = scene.bank(), scene.context()
+
+    def meanwhile(text: str) -> Mapping[str, Any]:
+        scene.model.edits = plainly
+        match what:
+            case "clear":
+                assert whole_bank.clear(context, bank).waited == 1
+            case "move":
+                whole_bank.move(context, bank, f"{bank}-2")
+            case _:
+                by_hand.forget(context, 1)
+        return plainly(text)
+
+    scene.model.edits = meanwhile
+    first, *more = runs(scene.consolidates())
+    assert first.outcome is Outcome.MERGE_CONFLICT
+    listed = scene.git("ls-tree", "-r", "--name-only", "main")
+    assert f"projects/{bank}/" not in listed
+    assert (f"projects/{bank}-2/product.md" in listed) == (what == "move")
+    assert [run.outcome for run in more] == [Outcome.MERGED] * (what == "move")
