@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from reflector.core.cleaning import clean
 from reflector.core.tokens import satisfied, terms
@@ -14,30 +15,36 @@ EXCERPT = 240
 _PIECE = 160
 _PIECES = 400
 _SHOWN = 8
+_LONGEST_WORD = 60
 _SENTENCE = re.compile(r"[^\n。！？]+[。！？]?")
 _UNSHOWABLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 )
 
 
-def matched(text: str, wanted: Sequence[str]) -> tuple[str, ...]:
-    """Return which of the wanted terms a text has, in the order wanted."""
+def matched(text: str, wanted: Mapping[str, str]) -> tuple[str, ...]:
+    """Return which of the wanted words a text has, each once, in the order wanted.
+
+    `wanted` maps terms to words, as `asked` returns them.
+    """
     present = set(terms(text))
-    return tuple(term for term in wanted if satisfied(term, present))
+    found = (word for term, word in wanted.items() if satisfied(term, present))
+    return tuple(dict.fromkeys(found))
 
 
-def why(fields: Mapping[str, str], wanted: Sequence[str]) -> str:
-    """Say which terms stand in which field, "" when none does: `path: a; text: a, b`."""
+def why(fields: Mapping[str, str], wanted: Mapping[str, str]) -> str:
+    """Say which words stand in which field, "" when none does: `path: a; text: a, b`."""
     told = {name: matched(text, wanted) for name, text in fields.items()}
     return "; ".join(f"{name}: {_listed(found)}" for name, found in told.items() if found)
 
 
 def _listed(found: Sequence[str]) -> str:
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return ", ".join(term.rstrip("*") for term in found[:_SHOWN]) + more
+    shown = (word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_WORD]}…" for word in found)
+    return ", ".join(islice(shown, _SHOWN)) + more
 
 
-def excerpt(text: str, wanted: Sequence[str], limit: int = EXCERPT) -> str:
+def excerpt(text: str, wanted: Mapping[str, str], limit: int = EXCERPT) -> str:
     """Return the passage of a text with the most wanted terms, on one line and without secrets.
 
     At most `limit` characters; an ellipsis stands where something is left out.
@@ -46,7 +53,7 @@ def excerpt(text: str, wanted: Sequence[str], limit: int = EXCERPT) -> str:
     pieces = _pieces(clean(text))
     if not pieces:
         return ""
-    scored = [len(matched(piece, wanted)) for piece in pieces]
+    scored = [len(matched(piece, wanted)) if wanted else 0 for piece in pieces]
     best = max(range(len(pieces)), key=lambda at: (scored[at], -at))
     first, last, size = best, best, len(pieces[best])
     while last + 1 < len(pieces) and size + len(pieces[last + 1]) + 1 <= limit - 2:

@@ -17,7 +17,7 @@ _MARKS = "\u0300-\u036f"
 # Scripts that put no blanks between words (and Korean, whose particles cling to the word): runs of
 # them are searched by pairs of neighbours.
 WIDE = (
-    "\u0e00-\u0e7f\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf"
+    "\u0e00-\u0e7f\u1100-\u11ff\u3005-\u3007\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 # What nearly every English question holds and no answer is known by, without its endings.
@@ -52,20 +52,20 @@ def terms(text: str) -> Iterator[str]:
             yield from _word(run[0])
 
 
-def asked(query: str) -> tuple[str, ...]:
-    """Return the terms a query asks for, each once; one that ends in `*` asks for a beginning.
+def asked(query: str) -> dict[str, str]:
+    """Return the terms a query asks for, each with its word there; `a*` asks for a beginning.
 
     Words like "the" and "how" are left out unless there are no others.
     """
-    found: dict[str, None] = {}
+    found: dict[str, str] = {}
     for run in _RUN.finditer(unicodedata.normalize("NFKC", query)):
         if not (wide := run["wide"]):
-            found |= dict.fromkeys(_word(run[0]))
+            found |= dict.fromkeys(_word(run[0]), run[0])
         elif len(wide) == 1:
-            found[f"{wide}*"] = None
+            found[f"{wide}*"] = wide
         else:
-            found |= dict.fromkeys(wide[at : at + 2] for at in range(len(wide) - 1))
-    return tuple(term for term in found if not _EMPTY.match(term)) or tuple(found)
+            found |= {wide[at : at + 2]: wide[at : at + 2] for at in range(len(wide) - 1)}
+    return {term: word for term, word in found.items() if not _EMPTY.match(term)} or found
 
 
 def satisfied(term: str, present: set[str]) -> bool:
@@ -90,8 +90,8 @@ def _parts(chunk: str) -> Iterator[str]:
         yield from _version(numbers[1])
         return
     segments = [segment for segment in re.split(r"[/\\]", chunk) if segment]
-    if len(segments) > 1:
-        yield _whole(chunk)
+    for start in range(max(len(segments) - _PIECES, 0), len(segments) - 1):
+        yield _whole("".join(segments[start:]))  # a path is called by its end
     for segment in segments:
         if numbers := _NUMBERS.match(segment):
             yield from _version(numbers[1])
@@ -105,10 +105,8 @@ def _parts(chunk: str) -> Iterator[str]:
 
 def _identifier(part: str) -> Iterator[str]:
     """Yield a name as a whole, written in whatever case, and the words in it."""
+    yield _whole(part)
     inner = _INNER.findall(part)
-    whole = _whole(part)
-    if whole:
-        yield stem(whole) if len(inner) == 1 else whole
     if 1 < len(inner) <= _PIECES:
         yield from (stem(_folded(each)) for each in inner if len(each) > 1)
 
@@ -123,7 +121,7 @@ def _version(numbers: str) -> Iterator[str]:
 def _whole(name: str) -> str:
     """Write a name without what joins it: max_retries, max-retries and maxRetries are one."""
     kept = "".join(char for char in _folded(name) if char.isalnum() or char in "+#")
-    return kept.replace("+", "plus").replace("#", "sharp")[:LONGEST]
+    return stem(kept.replace("+", "plus").replace("#", "sharp")[:LONGEST])
 
 
 def _folded(word: str) -> str:
@@ -137,10 +135,16 @@ def _folded(word: str) -> str:
 
 
 def stem(word: str) -> str:
-    """Take the common endings off an English word; anything else stays as it is."""
-    if len(word) < 4 or not (word.isascii() and word.isalpha()):
-        return word
-    return _without_e(_without_suffix(_singular(word)))
+    """Take the common endings off an English word; anything else stays as it is.
+
+    What is left has none of them: a term is a term of itself.
+    """
+    while len(word) > 3 and word.isascii() and word.isalpha():
+        shorter = _without_e(_without_suffix(_singular(word)))
+        if shorter == word:
+            break
+        word = shorter
+    return word
 
 
 def _singular(word: str) -> str:

@@ -22,7 +22,6 @@ from reflector.runtime.settings import Settings
 from reflector.runtime.view_cache import facts_of, viewed
 from reflector.runtime.wiring import Context, data_folder, resolve
 
-
 _RECALLED = 8
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import stat
@@ -15,7 +16,7 @@ from reflector.core.ambient import instant, stamp
 from reflector.core.capture import capture
 from reflector.core.cleaning import clean
 from reflector.core.entry import ConversationKey, Kind
-from reflector.core.errors import PausedError, TranscriptError
+from reflector.core.errors import BusyError, PausedError, TranscriptError
 from reflector.core.redact import redact
 from reflector.harness import reading
 from reflector.runtime import notices, pauses
@@ -24,7 +25,7 @@ from reflector.runtime.gate import Gate
 from reflector.runtime.recording import consent
 from reflector.runtime.watch import Watch
 from reflector.runtime.wiring import Context
-from reflector.store import sources
+from reflector.store import recall, sources
 from reflector.store.journal import Appender, add_redactions, conversation
 from reflector.store.state import State
 
@@ -197,6 +198,7 @@ def _read(context: Context, state: State, file: _File, given: Consent, watch: Wa
             for rule, count in tally.take_redactions().items():
                 add_redactions(connection, rule, count)
             notices.add_replaced(connection, tally.take_typed())
+        _unsearch(context, gate)
         watch.reading(file.path, batch.position.read_to, mark.size)
         if watch.stop():
             break
@@ -210,6 +212,15 @@ def _read(context: Context, state: State, file: _File, given: Consent, watch: Wa
         bad_lines=tally.bad_lines,
         left_out=tally.left_out,
     )
+
+
+def _unsearch(context: Context, gate: Gate) -> None:
+    """Let no index keep the words of what was just taken out of the journal."""
+    if gate.purged:
+        # When somebody keeps it for long, the next search notices and makes it anew.
+        with contextlib.suppress(BusyError):
+            recall.drop(context.agent, context.ambient.clock, recall.JOURNAL)
+        gate.purged = False
 
 
 def _gate(context: Context, state: State, file: _File, given: Consent, *, first: bool) -> Gate:

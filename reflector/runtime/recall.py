@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from reflector.core.cleaning import clean
-from reflector.core.errors import GitError
+from reflector.core.errors import GitError, NotFoundError
 from reflector.core.matching import excerpt, why
 from reflector.core.tokens import asked
 from reflector.memory.indexed import Indexed, indexed
 from reflector.runtime.banks import bank_of
 from reflector.runtime.wiring import Context
+from reflector.store import journal as journals
 from reflector.store import recall as files
 from reflector.store import recall_journal, recall_memory
 from reflector.store.recall import Connection, Index, UnusableError, understood, writing
@@ -96,7 +97,7 @@ def recall(
     wanted = asked(query[:_LONGEST_QUERY])
     only = Only(path, bank_of(cwd), since, outside)
     source = _memory(context, told)
-    hits = _ask(context, source, lambda index: recall_memory.find(index, wanted, only, limit))
+    hits = _ask(context, source, lambda index: recall_memory.find(index, list(wanted), only, limit))
     return [_document(hit, wanted) for hit in hits]
 
 
@@ -112,21 +113,27 @@ def search(
 ) -> list[Found]:
     """Return the journal's entries that answer a query best; none when nothing does.
 
-    What was hidden, aged out or forgotten is never found. `kind` is an entry's kind.
+    What was hidden, aged out or forgotten is never found. `kind` is an entry's kind. Raises
+    NotFoundError for a conversation that is not in the journal.
     """
     wanted = asked(query[:_LONGEST_QUERY])
     only = Asked(conversation, kind, since)
     with context.state() as state:
         journal = state.connection
+        if conversation and journals.conversation(journal, conversation) is None:
+            raise NotFoundError(
+                f"There is no conversation {conversation} in the journal.",
+                hint="`reflector search QUERY` without --conversation names those with a hit.",
+            )
         hits = _ask(
             context,
             _journal(context, state, told),
-            lambda index: recall_journal.find(index, journal, wanted, only, limit),
+            lambda index: recall_journal.find(index, journal, list(wanted), only, limit),
         )
     return [_entry(hit, wanted) for hit in hits]
 
 
-def _document(hit: Hit, wanted: tuple[str, ...]) -> Found:
+def _document(hit: Hit, wanted: dict[str, str]) -> Found:
     fields = {
         "path": hit.path.removesuffix(".md"),
         "description": hit.about,
@@ -139,7 +146,7 @@ def _document(hit: Hit, wanted: tuple[str, ...]) -> Found:
     return Found(hit.score, shown, hit.at, told, path=hit.path, about=about)
 
 
-def _entry(hit: Said, wanted: tuple[str, ...]) -> Found:
+def _entry(hit: Said, wanted: dict[str, str]) -> Found:
     name = "tool" if hit.kind == "tool_call" else hit.kind
     return Found(
         hit.score,

@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cwd", metavar="DIR", help="the project's folder, instead of this one")
     parser.add_argument("--path", default="", metavar="PREFIX", help="only paths that begin so")
     parser.add_argument(
-        "--since", type=moment, default="", metavar="TIME", help="changed since: 2026-11-30, 7d"
+        "--since", type=moment, metavar="TIME", help="changed since: 2026-11-30, 7d"
     )
     parser.add_argument(
         "--limit", type=positive, default=LIMIT, metavar="N", help="at most so many"
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         cwd=here,
         limit=args.limit,
         path=args.path,
-        since=args.since,
+        since=args.since or "",
         told=out.progress,
     )
     out.done()

@@ -21,9 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("query", nargs="+", metavar="QUERY", help="words, in any language")
     parser.add_argument("--conversation", default="", metavar="ID", help="only in this one")
-    parser.add_argument(
-        "--since", type=moment, default="", metavar="TIME", help="said since: 2026-11-30, 7d"
-    )
+    parser.add_argument("--since", type=moment, metavar="TIME", help="said since: 2026-11-30, 7d")
     parser.add_argument("--kind", choices=_KINDS, help="only what such a one said or did")
     parser.add_argument(
         "--limit", type=positive, default=LIMIT, metavar="N", help="at most so many"
@@ -37,7 +35,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         " ".join(args.query),
         conversation=args.conversation,
         kind=_KINDS.get(args.kind, ""),
-        since=args.since,
+        since=args.since or "",
         limit=args.limit,
         told=out.progress,
     )

@@ -48,7 +48,7 @@ def ours(documents: Mapping[str, bytes]) -> Search:
 
     def search(query: str) -> list[str]:
         only = Only(bank="")
-        hits = recall_memory.find(connection, asked(query), only, 10)
+        hits = recall_memory.find(connection, list(asked(query)), only, 10)
         return [hit.path for hit in hits]
 
     return search
