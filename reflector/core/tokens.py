@@ -38,18 +38,23 @@ _MARK = re.compile(rf"(?<=[a-z])[{_MARKS}]+")
 _VOWEL = re.compile(r"[aeiouy]")
 
 
-def terms(text: str) -> Iterator[str]:
-    """Yield the terms a text is indexed under, in order; one that occurs again comes again.
+def terms(text: str) -> list[str]:
+    """Return the terms a text is indexed under, in order; one that occurs again comes again.
 
     A term holds letters, digits and, in versions, points. The last character of a wide run is a
     term of its own, so that each of its characters begins one and can be asked for alone.
     """
-    for run in _RUN.finditer(unicodedata.normalize("NFKC", text)):
-        if run["wide"]:
-            wide = run[0]
-            yield from (wide[at : at + 2] for at in range(len(wide)))
+    found: list[str] = []
+    for run in _RUN.finditer(_composed(text)):
+        if wide := run["wide"]:
+            found += [wide[at : at + 2] for at in range(len(wide))]
         else:
-            yield from _word(run[0])
+            found += _word(run[0])
+    return found
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
 def asked(query: str) -> dict[str, str]:
@@ -58,7 +63,7 @@ def asked(query: str) -> dict[str, str]:
     Words like "the" and "how" are left out unless there are no others.
     """
     found: dict[str, str] = {}
-    for run in _RUN.finditer(unicodedata.normalize("NFKC", query)):
+    for run in _RUN.finditer(_composed(query)):
         if not (wide := run["wide"]):
             found |= dict.fromkeys(_word(run[0]), run[0])
         elif len(wide) == 1:

@@ -26,6 +26,8 @@ BENCHMARKS = {
     "memory": "lint, validation and short memory",
     "models": "a run by a model: first request, tool calls, memory",
     "compile": "the compiled block after one commit against everything read anew",
+    "recall": "how well recall finds, against other ways to search",
+    "index": "the search index: made, after one commit, asked",
 }
 
 _TOY = "Toy sizes: the figures say only that every benchmark works."
@@ -37,6 +39,9 @@ def main(argv: list[str]) -> int:
     listed = ", ".join(f"{name} ({what})" for name, what in BENCHMARKS.items())
     parser.add_argument("names", nargs="*", metavar="NAME", help=listed)
     parser.add_argument("--quick", action="store_true", help="toy sizes, to see that it works")
+    parser.add_argument(
+        "--large", action="store_true", help="index: a hundred thousand documents too; minutes"
+    )
     args = parser.parse_args(argv)
     unknown = sorted(set(args.names) - BENCHMARKS.keys())
     if unknown:
@@ -47,7 +52,7 @@ def main(argv: list[str]) -> int:
     with workspace() as folder:
         _say_where(folder)
         for name in args.names or BENCHMARKS:
-            rows += _run(name, folder, quick=args.quick)
+            rows += _run(name, folder, quick=args.quick, large=args.large)
     if args.quick:
         rows = [replace(row, goal=None, shown_goal="", met=None) for row in rows]
     print("\n" + table(HEADINGS, [row.cells for row in rows]))
@@ -62,12 +67,13 @@ def _say_where(folder: Path) -> None:
     print("Sides take turns; times are the smallest / the median; ratios are of the smallest.")
 
 
-def _run(name: str, folder: Path, *, quick: bool) -> list[Row]:
+def _run(name: str, folder: Path, *, quick: bool, large: bool) -> list[Row]:
     print(f"\n## {name}: {BENCHMARKS[name]}", flush=True)
     began = time.perf_counter()
     work: Callable[..., list[Row]] = importlib.import_module(f"benchmarks.{name}").bench
     try:
-        rows = work(folder, quick=quick)
+        more = {"large": True} if large and name == "index" else {}
+        rows = work(folder, quick=quick, **more)
     except Exception:  # noqa: BLE001 - one broken benchmark must not hide the others
         traceback.print_exc()
         rows = [Row(name, "broken", "see above", note="it failed")]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from reflector.core.ambient import stamp, system
 
-_AGO = re.compile(r"(\d{1,5})([mhdw])\Z")
+_AGO = re.compile(r"(\d{1,4})([mhdw])\Z")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 

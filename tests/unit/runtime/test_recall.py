@@ -152,6 +152,9 @@ def test_the_block_of_a_query_shows_what_it_recalls_within_the_budget(scene):
     assert revision == scene.git("rev-parse", "main").strip()
     (section,) = [each for each in block.sections if each.name == "recalled"]
     assert section.tokens > 0
+    assert recall(scene.context(), "preferences")[0].path == "system/human.md"
+    _, system = compile_block(scene.context(), Wanted(query="preferences"))
+    assert "system/" not in system.text.partition("<recalled>")[2].partition("</recalled>")[0]
     _, nothing = compile_block(scene.context(), Wanted(query="zzz"))
     assert "<recalled>" not in nothing.text
 
