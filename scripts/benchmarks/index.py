@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import quantiles
 
@@ -47,9 +48,9 @@ class _Size:
 
 def bench(folder: Path, *, quick: bool, large: bool = False) -> list[Row]:
     """Measure at a thousand and ten thousand documents, with `large` at a hundred thousand."""
-    sizes, rounds = ((20, 40), 2) if quick else ((1000, 10_000), 9)
+    sizes, rounds = ([20, 40], 2) if quick else ([1000, 10_000], 9)
     if large and not quick:
-        sizes = (*sizes, 100_000)
+        sizes.append(100_000)
     found = [_measured(folder / f"index-{size}", size, rounds) for size in sizes]
     rows = [row for each in found for row in _rows(each)]
     first, last = found[0], found[-1]
@@ -90,7 +91,7 @@ def _measured(folder: Path, documents: int, rounds: int) -> _Size:
         recall(found, _word(12))
     costs = [_after_one_commit(found, number, environ) for number in range(rounds)]
     queries = [_query(number) for number in range(_QUERIES)]
-    times = [repeated(1, lambda query=query: recall(found, query)).least for query in queries]
+    times = [repeated(1, partial(recall, found, query)).least for query in queries]
     size = (found.agent.path / files.MEMORY).stat().st_size / 1e6
     asked = _peak(found, queries[:20]) - _peak(found, [])
     return _Size(documents, built, Series(costs), tuple(times), asked, size)

@@ -6,7 +6,7 @@ import importlib
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reflector.core.tokens import asked
 from reflector.memory.indexed import indexed
@@ -47,8 +47,7 @@ def ours(documents: Mapping[str, bytes]) -> Search:
     connection = memory(documents)
 
     def search(query: str) -> list[str]:
-        only = Only(bank="")
-        hits = recall_memory.find(connection, list(asked(query)), only, 10)
+        hits = recall_memory.find(connection, list(asked(query)), Only(), 10)
         return [hit.path for hit in hits]
 
     return search
@@ -60,17 +59,11 @@ def memory(documents: Mapping[str, bytes]) -> sqlite3.Connection:
     connection.executescript(recall_memory.TABLES)
     read = [found for path, raw in documents.items() if (found := indexed(path, raw))]
     # The projects' documents are for everybody here: what is judged is the ranking.
-    everybody = [_unbound(each) for each in read]
+    everybody = [replace(each, bank="") for each in read]
     connection.execute("BEGIN")
     recall_memory.put(connection, [(each, _WHEN) for each in everybody])
     connection.execute("COMMIT")
     return connection
-
-
-def _unbound(each):
-    from dataclasses import replace
-
-    return replace(each, bank="")
 
 
 def fts(documents: Mapping[str, bytes], tokenize: str) -> Search:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.quality.recall.corpus import documents, labelled
-from tests.quality.recall.evaluate import Query, Search, judge, sides
+from tests.quality.recall.corpus import Query, documents, labelled
+from tests.quality.recall.evaluate import Search, judge, sides
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reflector.core.tokens import LONGEST, asked, satisfied, terms
@@ -31,17 +31,20 @@ TEXTS = st.text(max_size=80) | st.lists(st.sampled_from(SAID), max_size=6).map("
 @given(TEXTS)
 @example("İstanbul")
 @example("1.2.3.4.5.6.7.8")
+@settings(deadline=None)
 def test_what_a_text_says_is_found_by_the_same_words(text):
     present = set(terms(text))
     assert all(satisfied(term, present) for term in asked(text))
 
 
 @given(TEXTS)
+@settings(deadline=None)
 def test_a_term_is_a_term_of_itself(text):
     assert all(term in set(terms(term)) for term in terms(text))
 
 
 @given(TEXTS)
+@settings(deadline=None)
 def test_a_term_holds_nothing_that_an_index_could_take_for_syntax(text):
     for term in terms(text):
         assert 0 < len(term) <= LONGEST
@@ -50,12 +53,14 @@ def test_a_term_holds_nothing_that_an_index_could_take_for_syntax(text):
 
 
 @given(TEXTS)
+@settings(deadline=None)
 def test_how_characters_are_composed_makes_no_difference(text):
     composed = unicodedata.normalize("NFC", text)
     assert list(terms(composed)) == list(terms(unicodedata.normalize("NFD", composed)))
 
 
 @given(st.text("abcdefgilnsty", min_size=1, max_size=12))
+@settings(deadline=None)
 def test_an_ending_is_taken_off_the_same_way_in_text_and_query(word):
     assert set(asked(word)) == set(terms(word))
 

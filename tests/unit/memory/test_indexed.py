@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reflector.memory.indexed import Passage, indexed, passages
@@ -38,6 +38,7 @@ def test_a_long_passage_ends_at_a_line():
 
 
 @given(st.text("# \n`abc", max_size=200))
+@settings(deadline=None)
 def test_no_word_of_a_body_is_lost(body):
     cut = list(passages(body))
     kept = "".join(each.heading + each.text for each in cut)

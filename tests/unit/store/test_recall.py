@@ -133,8 +133,12 @@ def test_dropping_waits_for_who_is_making_it(index, tmp_path):
                 say(other, "go on")
                 assert ended(other) == 0
 
-    recall.drop(index.agent, Waiting(), recall.MEMORY)
-    assert not index.path.exists()
+    try:
+        recall.drop(index.agent, Waiting(), recall.MEMORY)
+        assert other.poll() == 0, "it waited for nobody"
+        assert not index.path.exists()
+    finally:
+        ended(other, kill=True)
 
 
 def test_damage_asks_for_a_new_file_and_trouble_is_said(index):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reflector.core.tokens import asked
@@ -38,7 +38,7 @@ STEPS = st.lists(st.tuples(st.integers(0, 4), st.none() | TEXTS), max_size=12)
 
 
 @given(STEPS)
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_changes_one_by_one_leave_what_making_it_anew_makes(steps):
     connection = made()
     kept: dict[str, str] = {}
@@ -67,7 +67,8 @@ def _all(connection: sqlite3.Connection, query: str) -> list[Hit]:
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=60)
+@example("upgrade to 1.2.3")
+@settings(max_examples=60, deadline=None)
 def test_no_query_is_syntax(query):
     connection = made((document("reference/a.md", query + " alpha"), EARLY))
     hits = found(connection, query)
