@@ -38,8 +38,8 @@ CREATE VIRTUAL TABLE found_terms USING fts5vocab (found, 'row');
 _WEIGHTS = (1.0, 1.5, 1.0, 1.0)
 # Of path, description, heading, text. Tuned on one half of the benchmark; higher ones lose more
 # identifiers in texts than they win descriptions.
-_COMMON = 5
-"""A term in more than one of so many documents tells them apart no more."""
+_COMMON = 10
+"""A term in more than one of so many passages tells them apart no more."""
 _FEW = 200
 _MOST_TERMS = 48
 _NEWER = 0.03
@@ -49,8 +49,7 @@ _LEAST = 20
 
 
 _FIND = f"""
-SELECT documents.*, passages.heading, passages.text,
-  -bm25(found, {", ".join(map(str, _WEIGHTS))}) AS score
+SELECT passages.id, documents.path, -bm25(found, {", ".join(map(str, _WEIGHTS))}) AS score
 FROM found JOIN passages ON passages.id = found.rowid
 JOIN documents ON documents.id = passages.document
 WHERE found MATCH ?1
@@ -59,6 +58,11 @@ WHERE found MATCH ?1
   AND (?5 = '' OR substr(documents.path, 1, length(?5)) <> ?5)
 ORDER BY score DESC, documents.path
 """  # noqa: S608 - constants of this module
+
+_SHOW = (
+    "SELECT documents.*, passages.heading, passages.text FROM passages "
+    "JOIN documents ON documents.id = document WHERE passages.id = ?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +152,19 @@ def find(
     if not chosen:
         return []
     values = (match(chosen), only.path, only.bank, only.since, only.outside)
-    found: dict[str, Hit] = {}
+    best: dict[str, tuple[int, float]] = {}
     for row in connection.execute(_FIND, values):
-        if row["path"] not in found:
-            passage = Passage(row["heading"], row["text"])
-            about = _about(row["description"], row["keys"])
-            found[row["path"]] = Hit(row["path"], about, passage, row["score"], row["at"])
-        if len(found) >= max(_AHEAD * limit, _LEAST):
+        best.setdefault(row["path"], (row["id"], row["score"]))
+        if len(best) >= max(_AHEAD * limit, _LEAST):
             break
-    return newer_first(list(found.values()))[:limit]
+    return newer_first([_hit(connection, *each) for each in best.values()])[:limit]
+
+
+def _hit(connection: sqlite3.Connection, passage: int, score: float) -> Hit:
+    # Looked up for the few that are shown: sorting thousands of matches with their texts is slow.
+    row = connection.execute(_SHOW, (passage,)).fetchone()
+    shown = Passage(row["heading"], row["text"])
+    return Hit(row["path"], _about(row["description"], row["keys"]), shown, score, row["at"])
 
 
 def newer_first(hits: Sequence[Hit]) -> list[Hit]:
@@ -187,7 +195,8 @@ def match(wanted: Iterable[str]) -> str:
 
 def _telling(connection: sqlite3.Connection, wanted: Sequence[str]) -> list[str]:
     """Leave out terms that nearly every document has, and of a very long query the commonest."""
-    total = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
+    # About so many passages there are; counting them would cost more than the search.
+    total = connection.execute("SELECT max(id) FROM passages").fetchone()[0] or 0
     counts: dict[str, int] = {}
     for term in wanted:
         row = connection.execute("SELECT doc FROM found_terms WHERE term = ?", (term,)).fetchone()
