@@ -23,6 +23,7 @@ _RATIO = 2.0
 _WORDS = 20_000
 _SAID = 150
 _QUERIES = 200
+_FEW = 3
 _CHILD = (
     "import sys\n"
     "from reflector.runtime.recall import recall\n"
@@ -90,10 +91,10 @@ def _measured(folder: Path, documents: int, rounds: int) -> _Size:
     with cost() as built:
         recall(found, _word(12))
     costs = [_after_one_commit(found, number, environ) for number in range(rounds)]
-    queries = [_query(number) for number in range(_QUERIES)]
+    queries = [_query(number) for number in range(_QUERIES if rounds > _FEW else _FEW)]
     times = [repeated(1, partial(recall, found, query)).least for query in queries]
     size = (found.agent.path / files.MEMORY).stat().st_size / 1e6
-    asked = _peak(found, queries[:20]) - _peak(found, [])
+    asked = _peak(found, queries[:20]) - _peak(found, []) if rounds > _FEW else 0
     return _Size(documents, built, Series(costs), tuple(times), asked, size)
 
 

@@ -20,6 +20,8 @@ NAMES = (
     "memory",
     "models",
     "compile",
+    "recall",
+    "index",
 )
 
 

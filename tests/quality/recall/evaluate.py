@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import re
 import sqlite3
@@ -9,10 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from reflector.core.tokens import asked
-from reflector.memory.indexed import indexed
+from reflector.memory.document import parse
+from reflector.memory.indexed import Passage, indexed
 from reflector.store import recall_memory
 from reflector.store.recall_memory import Only
-from tests.quality.recall.corpus import Query
+from tests.quality.recall.corpus import Query, rendered
 
 TOP = 5
 _WHEN = "2026-11-30T12:00:00.000Z"
@@ -43,8 +45,9 @@ def _place(paths: list[str], wanted: str) -> int:
     return paths.index(wanted) + 1 if wanted in paths else 0
 
 
-def ours(documents: Mapping[str, bytes]) -> Search:
-    connection = memory(documents)
+def ours(documents: Mapping[str, bytes], *, whole: bool = False) -> Search:
+    """Return our search; with `whole` documents are not cut into passages."""
+    connection = memory(documents, whole=whole)
 
     def search(query: str) -> list[str]:
         hits = recall_memory.find(connection, list(asked(query)), Only(), 10)
@@ -53,17 +56,39 @@ def ours(documents: Mapping[str, bytes]) -> Search:
     return search
 
 
-def memory(documents: Mapping[str, bytes]) -> sqlite3.Connection:
+def memory(documents: Mapping[str, bytes], *, whole: bool = False) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.row_factory = sqlite3.Row
     connection.executescript(recall_memory.TABLES)
     read = [found for path, raw in documents.items() if (found := indexed(path, raw))]
     # The projects' documents are for everybody here: what is judged is the ranking.
     everybody = [replace(each, bank="") for each in read]
+    if whole:
+        everybody = [replace(each, passages=_together(each.passages)) for each in everybody]
     connection.execute("BEGIN")
     recall_memory.put(connection, [(each, _WHEN) for each in everybody])
     connection.execute("COMMIT")
     return connection
+
+
+def _together(passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    headings = "\n".join(each.heading for each in passages)
+    return (Passage(headings, "\n".join(f"{each.heading}\n{each.text}" for each in passages)),)
+
+
+def packed(
+    documents: Mapping[str, bytes], queries: Iterable[Query], size: int
+) -> tuple[dict[str, bytes], list[Query]]:
+    """Put so many documents into one, each below a heading, and move the answers with them."""
+    names = sorted(documents, key=lambda path: hashlib.sha256(path.encode()).digest())
+    where: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    for number, path in enumerate(names):
+        where[path] = place = f"reference/packed-{number // size:04d}.md"
+        found = parse(path, documents[path])
+        texts[place] = f"{texts.get(place, '')}## {found.description}\n{found.body}\n"
+    made = {place: rendered("Notes of many kinds", text) for place, text in texts.items()}
+    return made, [replace(query, path=where[query.path]) for query in queries]
 
 
 def fts(documents: Mapping[str, bytes], tokenize: str) -> Search:
