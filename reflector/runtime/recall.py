@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -97,8 +98,13 @@ def recall(
     wanted = asked(query[:_LONGEST_QUERY])
     only = Only(path, bank_of(cwd), since, outside)
     source = _memory(context, told)
-    hits = _ask(context, source, lambda index: recall_memory.find(index, list(wanted), only, limit))
-    return [_document(hit, wanted) for hit in hits]
+
+    def find(index: Connection) -> list[Found]:
+        chosen = recall_memory.telling(index, wanted)
+        hits = recall_memory.find(index, chosen, only, limit)
+        return [_document(hit, chosen) for hit in hits]
+
+    return _ask(context, source, find)
 
 
 def search(
@@ -116,7 +122,7 @@ def search(
     What was hidden, aged out or forgotten is never found. `kind` is an entry's kind. Raises
     NotFoundError for a conversation that is not in the journal.
     """
-    wanted = asked(query[:_LONGEST_QUERY])
+    wanted = dict(islice(asked(query[:_LONGEST_QUERY]).items(), recall_journal.MOST_TERMS))
     only = Asked(conversation, kind, since)
     with context.state() as state:
         journal = state.connection
@@ -128,7 +134,7 @@ def search(
         hits = _ask(
             context,
             _journal(context, state, told),
-            lambda index: recall_journal.find(index, journal, list(wanted), only, limit),
+            lambda index: recall_journal.find(index, journal, wanted, only, limit),
         )
     return [_entry(hit, wanted) for hit in hits]
 

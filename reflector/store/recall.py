@@ -152,7 +152,9 @@ def drop(agent: AgentHome, clock: Clock, *names: str) -> None:
 
     Waits for whoever is making it: what that process has read may be what is to be gone.
     """
-    if not any((agent.path / f"{name}{more}").exists() for name in names for more in ("", ".new")):
+    if not any(
+        (agent.path / f"{name}{more}").exists() for name in names for more in ("", *_BESIDE)
+    ):
         return
     with held(agent.lock("recall"), clock, "reading what is searched"):
         for name in names:

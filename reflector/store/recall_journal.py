@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from reflector.core.entry import Kind
@@ -31,7 +31,9 @@ CREATE VIRTUAL TABLE found USING fts5 (text, content='', tokenize="ascii tokench
 # forgotten since is not found, however old the index is.
 
 _SEARCHED = (Kind.USER.value, Kind.ASSISTANT.value, Kind.TOOL_CALL.value, Kind.ERROR.value)
-_MOST_TERMS = 32
+MOST_TERMS = 32
+"""So many terms of a query are asked for: the first."""
+
 _FIND = """
 SELECT entry, -bm25(found) AS score FROM found JOIN spoken ON spoken.id = found.rowid
 WHERE found MATCH ?1 AND (?2 = '' OR conversation = ?2) AND (?3 = '' OR kind = ?3) AND at >= ?4
@@ -109,7 +111,7 @@ def _catch_up(index: sqlite3.Connection, journal: sqlite3.Connection, source: st
 def find(
     index: sqlite3.Connection,
     journal: sqlite3.Connection,
-    wanted: Sequence[str],
+    wanted: Collection[str],
     only: Asked,
     limit: int,
 ) -> list[Said]:
@@ -117,7 +119,7 @@ def find(
     if not wanted:
         return []
     found: list[Said] = []
-    values = (match(wanted[:_MOST_TERMS]), only.conversation, only.kind, only.since)
+    values = (match(wanted), only.conversation, only.kind, only.since)
     for hit in index.execute(_FIND, values):
         row = journal.execute(
             "SELECT entries.*, c.key FROM entries JOIN conversations AS c ON c.id = conversation "

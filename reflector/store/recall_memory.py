@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -145,10 +145,9 @@ def take_out(connection: sqlite3.Connection, paths: Iterable[str]) -> None:
 
 
 def find(
-    connection: sqlite3.Connection, wanted: Sequence[str], only: Only, limit: int
+    connection: sqlite3.Connection, chosen: Collection[str], only: Only, limit: int
 ) -> list[Hit]:
-    """Return the documents with the most telling of the wanted terms, the best first."""
-    chosen = _telling(connection, wanted)
+    """Return the documents with the most of the terms that `telling` chose, the best first."""
     if not chosen:
         return []
     values = (match(chosen), only.path, only.bank, only.since, only.outside)
@@ -193,8 +192,11 @@ def match(wanted: Iterable[str]) -> str:
     )
 
 
-def _telling(connection: sqlite3.Connection, wanted: Sequence[str]) -> list[str]:
-    """Leave out terms that nearly every document has, and of a very long query the commonest."""
+def telling(connection: sqlite3.Connection, wanted: Mapping[str, str]) -> dict[str, str]:
+    """Return the terms of a query by which documents are told apart.
+
+    Left out are those that no document has or very many have, and of a long query the commonest.
+    """
     # About so many passages there are; counting them would cost more than the search.
     total = connection.execute("SELECT max(id) FROM passages").fetchone()[0] or 0
     counts: dict[str, int] = {}
@@ -204,7 +206,8 @@ def _telling(connection: sqlite3.Connection, wanted: Sequence[str]) -> list[str]
             counts[term] = row["doc"] if row else 0
     rare = [term for term, count in counts.items() if count <= max(total // _COMMON, _FEW)]
     kept = rare or list(counts)
-    return sorted(kept, key=lambda term: counts[term])[:_MOST_TERMS]
+    chosen = set(sorted(kept, key=lambda term: counts[term])[:_MOST_TERMS])
+    return {term: word for term, word in wanted.items() if term in chosen}
 
 
 def _shared(path: str, about: str) -> tuple[str, str]:

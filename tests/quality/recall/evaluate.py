@@ -50,7 +50,8 @@ def ours(documents: Mapping[str, bytes], *, whole: bool = False) -> Search:
     connection = memory(documents, whole=whole)
 
     def search(query: str) -> list[str]:
-        hits = recall_memory.find(connection, list(asked(query)), Only(), 10)
+        chosen = recall_memory.telling(connection, asked(query))
+        hits = recall_memory.find(connection, chosen, Only(), 10)
         return [hit.path for hit in hits]
 
     return search

@@ -179,6 +179,14 @@ def test_a_search_finds_what_was_said_since_the_last_one(scene):
         search(scene.context(), "tuesday", conversation="generic/none")
 
 
+def test_a_whole_message_can_be_the_query(scene):
+    commit(scene, keys=document("Rotate the keys."))
+    scene.says("Rotate the keys.", "I will.")
+    message = " ".join(f"word{number}" for number in range(3000))
+    assert "reference/keys.md" in paths(scene, f"keys {message}")
+    assert search(scene.context(), f"keys {message}")
+
+
 def test_forgetting_reaches_what_is_searched(scene):
     commit(scene, keys=document("The Falcon ships in May."))
     scene.says("The Falcon project ships in May.", "Noted.")

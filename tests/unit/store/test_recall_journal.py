@@ -42,7 +42,7 @@ def catch_up(index: sqlite3.Connection, state: State) -> None:
 
 
 def find(index: sqlite3.Connection, state: State, query: str, only: Asked = ANY) -> list[str]:
-    hits = recall_journal.find(index, state.connection, list(asked(query)), only, 10)
+    hits = recall_journal.find(index, state.connection, asked(query), only, 10)
     return [hit.entry.split(":")[1] for hit in hits]
 
 

@@ -28,8 +28,13 @@ def made(*documents: tuple[Indexed, str]) -> sqlite3.Connection:
     return connection
 
 
+def hits(connection: sqlite3.Connection, query: str, only: Only = ANY, limit: int = 10):
+    chosen = recall_memory.telling(connection, asked(query))
+    return recall_memory.find(connection, chosen, only, limit)
+
+
 def found(connection: sqlite3.Connection, query: str, only: Only = ANY, limit: int = 10):
-    return [hit.path for hit in recall_memory.find(connection, list(asked(query)), only, limit)]
+    return [hit.path for hit in hits(connection, query, only, limit)]
 
 
 WORDS = st.lists(st.sampled_from(("alpha", "beta", "缓存", "缓解", "ABC-12", "1.2.3")), max_size=4)
@@ -56,14 +61,10 @@ def test_changes_one_by_one_leave_what_making_it_anew_makes(steps):
     ]
     for query in ("alpha", "缓", "ABC-12", "1.2"):
         theirs, ours = (
-            [(hit.path, round(hit.score, 9), hit.passage) for hit in _all(index, query)]
+            [(hit.path, round(hit.score, 9), hit.passage) for hit in hits(index, query, ANY, 50)]
             for index in (anew, connection)
         )
         assert sorted(ours, key=str) == sorted(theirs, key=str)
-
-
-def _all(connection: sqlite3.Connection, query: str) -> list[Hit]:
-    return recall_memory.find(connection, list(asked(query)), Only(), 50)
 
 
 @given(st.text(max_size=60))
@@ -71,8 +72,7 @@ def _all(connection: sqlite3.Connection, query: str) -> list[Hit]:
 @settings(max_examples=60, deadline=None)
 def test_no_query_is_syntax(query):
     connection = made((document("reference/a.md", query + " alpha"), EARLY))
-    hits = found(connection, query)
-    assert hits == (["reference/a.md"] if asked(query) else [])
+    assert found(connection, query) == (["reference/a.md"] if asked(query) else [])
 
 
 def test_hostile_and_endless_queries_are_words_like_others():
@@ -123,7 +123,7 @@ def test_only_what_is_asked_for_is_found():
 def test_a_document_is_found_once_by_its_best_passage():
     text = "# Other\nnothing\n# Keys\nrotate the keys\n# More\nkeys"
     connection = made((document("reference/a.md", text), EARLY))
-    (hit,) = recall_memory.find(connection, list(asked("rotate keys")), Only(), 10)
+    (hit,) = hits(connection, "rotate keys")
     assert hit.passage == Passage("Keys", "rotate the keys")
 
 
@@ -131,6 +131,25 @@ def test_the_newer_of_two_equals_comes_first_and_the_better_of_two_before_it():
     def hit(path: str, score: float, at: str) -> Hit:
         return Hit(path, "", Passage("", ""), score, at)
 
-    hits = [hit("old", 1, EARLY), hit("new", 1, LATE), hit("best", 1.1, EARLY)]
-    assert [each.path for each in newer_first(hits)] == ["best", "new", "old"]
+    three = [hit("old", 1, EARLY), hit("new", 1, LATE), hit("best", 1.1, EARLY)]
+    assert [each.path for each in newer_first(three)] == ["best", "new", "old"]
     assert [each.path for each in newer_first([hit("b", 1, "?"), hit("a", 1, "?")])] == ["a", "b"]
+
+
+def test_terms_that_very_many_passages_have_count_only_alone():
+    connection = made(
+        *((document(f"reference/{n}.md", f"alpha number{n}"), EARLY) for n in range(300))
+    )
+    assert list(recall_memory.telling(connection, asked("alpha number7 omega"))) == [*("number7",)]
+    assert list(recall_memory.telling(connection, asked("alpha omega"))) == ["alpha"]
+
+
+def test_of_a_long_query_the_rarest_terms_are_asked_for():
+    text = " ".join(f"word{n}" for n in range(200))
+    connection = made(
+        (document("reference/a.md", text), EARLY), (document("reference/b.md", text[:900]), EARLY)
+    )
+    chosen = recall_memory.telling(connection, asked(text))
+    assert len(chosen) < 60
+    assert "word126" in chosen
+    assert "word1" not in chosen
