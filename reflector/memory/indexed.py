@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from reflector.core.cleaning import clean
 from reflector.core.errors import DocumentError
-from reflector.memory.document import Document, parse
 from reflector.memory.tree import is_document, tier
+
+if TYPE_CHECKING:
+    from reflector.memory.document import Document
 
 _HEADING = re.compile(r"#{1,6}[ \t]+(.+)")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
@@ -46,6 +49,8 @@ def indexed(path: str, raw: bytes) -> Indexed | None:
     """
     if not is_document(path) or clean(path) != path:
         return None
+    from reflector.memory.document import parse  # noqa: PLC0415 - only what changed is parsed
+
     try:
         document = parse(path, raw)
     except DocumentError:

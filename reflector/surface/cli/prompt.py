@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
-from pathlib import Path
 
 from reflector.memory.compile import Block
 from reflector.runtime import block_cache
 from reflector.runtime.compiled import Wanted, compile_block, limits
 from reflector.runtime.wiring import Context, context, context_for
+from reflector.surface.cli.here import start
 from reflector.surface.cli.numbers import positive
 from reflector.surface.cli.output import Output
 
@@ -45,17 +44,6 @@ def run(args: argparse.Namespace, out: Output) -> int:
         block_cache.save(found, here, stamps, revision, block)
     _print(found, wanted, revision, block, args, out)
     return 0
-
-
-def start(chosen: str | None) -> Path | None:
-    """Return where the session starts; None when it has no directory, or it was deleted."""
-    if chosen == "":
-        return None
-    try:
-        # Not resolved: a hook looks under the name that its harness gives it.
-        return Path(os.path.abspath(chosen)) if chosen else Path.cwd()  # noqa: PTH100
-    except OSError:
-        return None
 
 
 def _print(

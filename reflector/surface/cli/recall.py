@@ -7,9 +7,9 @@ import argparse
 from reflector.runtime.recall import LIMIT, recall
 from reflector.runtime.wiring import context, context_for
 from reflector.surface.cli.found import tell
+from reflector.surface.cli.here import start
 from reflector.surface.cli.numbers import moment, positive
 from reflector.surface.cli.output import Output
-from reflector.surface.cli.prompt import start
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
