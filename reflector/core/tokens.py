@@ -17,7 +17,8 @@ _MARKS = "\u0300-\u036f"
 # Scripts that put no blanks between words (and Korean, whose particles cling to the word): runs of
 # them are searched by pairs of neighbours.
 WIDE = (
-    "\u0e00-\u0e7f\u1100-\u11ff\u3005-\u3007\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf"
+    "\u0e00-\u0e7f\u1100-\u11ff\u3005-\u3007\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff"
+    "\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 # What nearly every English question holds and no answer is known by, without its endings.
