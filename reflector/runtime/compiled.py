@@ -12,6 +12,7 @@ from pathlib import Path
 from reflector.harness.limits import escaped_chars, least, wide
 from reflector.memory.compile import Block, BlockOptions
 from reflector.memory.compile import compile_block as compile_view
+from reflector.memory.entries import Part, recalled
 from reflector.memory.shares import shares_of
 from reflector.memory.tree import Tree
 from reflector.memory.view import MemoryView
@@ -22,6 +23,7 @@ from reflector.runtime.settings import Settings
 from reflector.runtime.view_cache import facts_of, viewed
 from reflector.runtime.wiring import Context, data_folder, resolve
 
+_RECALLED = 8
 _LESS = 40
 """Characters that a block gives up at least when its escaped form is too long."""
 
@@ -30,12 +32,13 @@ _LESS = 40
 class Wanted:
     """For whom a block is: where the session starts, what it may take, whether a hook prints it.
 
-    `budget_tokens` is 0 for what the settings say.
+    `budget_tokens` is 0 for what the settings say. What `query` recalls has a section of its own.
     """
 
     start: Path | None = None
     budget_tokens: int = 0
     by_hook: bool = False
+    query: str = ""
 
 
 def compile_block(context: Context, wanted: Wanted) -> tuple[str, Block]:
@@ -53,6 +56,7 @@ def compile_block(context: Context, wanted: Wanted) -> tuple[str, Block]:
         max_chars=chars,
         short=short_memory.section(context, wanted.start),
         shares=shares_of(*map(texts, ("prompt.floors", "prompt.ceilings", "prompt.weights"))),
+        later=_recalled(context, wanted),
     )
     bank = bank_of(wanted.start)
     shown = context.settings.flag("decisions.enabled")
@@ -73,6 +77,17 @@ def _fitting(view: MemoryView, options: BlockOptions) -> Block:
         options = replace(options, max_chars=length - less)
         block = compile_view(view, options)
     return block
+
+
+def _recalled(context: Context, wanted: Wanted) -> tuple[Part, ...]:
+    """Return the section of what a query recalls; what is shown whole anyway is not in it."""
+    if not wanted.query:
+        return ()
+    from reflector.runtime.recall import recall  # noqa: PLC0415 - a session's start asks nothing
+
+    found = recall(context, wanted.query, cwd=wanted.start, limit=_RECALLED, outside="system/")
+    items = [recalled(each.path, each.about, each.excerpt) for each in found]
+    return (Part("recalled", items, len(items)),)
 
 
 def limits(settings: Settings, wanted: Wanted) -> tuple[int, int]:

@@ -54,6 +54,8 @@ class Gate:
         self._talks: dict[ConversationKey, _Talk] = {}
         self._notes: dict[tuple[str, str], str] = {}
         self._left_out: dict[str, No] = {}
+        self.purged = False
+        """Whether what is in the journal already was taken out of it."""
 
     def pauses(self, now: tuple[Pause, ...]) -> None:
         """Take in that somebody paused or resumed while the source is read."""
@@ -241,7 +243,7 @@ class Gate:
         if talk.silent_since:
             left_out.silence(self._connection, name, talk.silent_since)
             talk.stored_open = True
-        left_out.purge(self._connection, name)
+        self.purged |= left_out.purge(self._connection, name)
         talk.ended.clear()
 
 

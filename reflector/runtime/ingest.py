@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from reflector.core.ambient import instant, stamp
 from reflector.core.capture import capture
 from reflector.core.cleaning import clean
 from reflector.core.entry import ConversationKey, Entry, Kind
-from reflector.core.errors import PausedError, TranscriptError
+from reflector.core.errors import BusyError, PausedError, TranscriptError
 from reflector.core.redact import redact
 from reflector.harness import reading
 from reflector.runtime import notices, pauses
@@ -26,7 +26,7 @@ from reflector.runtime.recording import consent
 from reflector.runtime.transcripts import open_file, recognised, source_name
 from reflector.runtime.watch import Watch
 from reflector.runtime.wiring import Context
-from reflector.store import imports, sources
+from reflector.store import imports, recall, sources
 from reflector.store.journal import Appender, add_redactions, conversation
 from reflector.store.state import Connection, State, storable
 
@@ -196,6 +196,7 @@ def _read(context: Context, state: State, file: _File, given: Consent, watch: Wa
                 add_redactions(connection, rule, count)
             notices.add_replaced(connection, tally.take_typed())
             imports.pass_by(connection, tally.passed(idle), context.ambient.now())
+        _unsearch(context, gate)
         watch.reading(file.path, batch.position.read_to, progress.mark.size)
         if watch.stop():
             break
@@ -220,6 +221,15 @@ def _idle(
     keys = {str(key): key for key in {record.key for record in records}}
     idle = imports.caught_up(connection, sorted(keys))
     return {name: tally.added.get(keys[name], 0) for name in idle}
+
+
+def _unsearch(context: Context, gate: Gate) -> None:
+    """Let no index keep the words of what was just taken out of the journal."""
+    if gate.purged:
+        # When somebody keeps it for long, the next search notices and makes it anew.
+        with suppress(BusyError):
+            recall.drop(context.agent, context.ambient.clock, recall.JOURNAL)
+        gate.purged = False
 
 
 def _gate(context: Context, state: State, file: _File, given: Consent, *, first: bool) -> Gate:

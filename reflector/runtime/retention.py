@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import timedelta
 
 from reflector.core.ambient import stamp
+from reflector.core.errors import BusyError
 from reflector.runtime.wiring import Context
-from reflector.store import journal
+from reflector.store import journal, recall
 
 
 def age_out(context: Context) -> int:
@@ -19,4 +21,9 @@ def age_out(context: Context) -> int:
         return 0
     before = stamp(context.ambient.clock.now() - timedelta(days=days))
     with context.state(busy_seconds=30) as state, state.transaction() as connection:
-        return journal.age_out(connection, before)
+        emptied = journal.age_out(connection, before)
+    if emptied:
+        # The words stay in an index as long as it is there; what is emptied is not found anyway.
+        with contextlib.suppress(BusyError):
+            recall.drop(context.agent, context.ambient.clock, recall.JOURNAL)
+    return emptied

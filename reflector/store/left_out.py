@@ -124,14 +124,17 @@ def silent_at(connection: sqlite3.Connection, conversation: str, at: str) -> boo
     return row is not None
 
 
-def purge(connection: sqlite3.Connection, conversation: str) -> None:
+def purge(connection: sqlite3.Connection, conversation: str) -> bool:
     """Empty and hide what subagents said for a turn in which their parent was silent.
+
+    Tell whether there was any.
 
     Their files may have been read before the parent's said that the turn is off the record.
     """
     children = connection.execute(
         "SELECT id, key, cursor FROM conversations WHERE parent = ?", (conversation,)
     ).fetchall()
+    emptied = False
     for child in children:
         said = connection.execute(
             "SELECT id, sequence, kind, at, size, step FROM entries "
@@ -145,8 +148,10 @@ def purge(connection: sqlite3.Connection, conversation: str) -> None:
                 asked = row["at"] if inside else ""
             if inside or asked:
                 _empty(connection, child, row)
+                emptied = True
         if asked:
             silence(connection, child["key"], asked)
+    return emptied
 
 
 def _empty(connection: sqlite3.Connection, child: sqlite3.Row, row: sqlite3.Row) -> None:

@@ -29,8 +29,12 @@ BENCHMARKS = {
     "models": "a run by a model: first request, tool calls, memory",
     "compile": "the compiled block after one commit against everything read anew",
     "decisions": "project decisions: candidates admitted, a large ledger planned over",
+    "recall": "how well recall finds, against other ways to search",
+    "index": "the search index: made, after one commit, asked",
 }
 
+_HAVE_LARGE = ("backfill", "index")
+_LARGE = "index: 100 000 documents too; backfill: 1 GB; each takes minutes"
 _TOY = "Toy sizes: the figures say only that every benchmark works."
 
 
@@ -40,7 +44,7 @@ def main(argv: list[str]) -> int:
     listed = ", ".join(f"{name} ({what})" for name, what in BENCHMARKS.items())
     parser.add_argument("names", nargs="*", metavar="NAME", help=listed)
     parser.add_argument("--quick", action="store_true", help="toy sizes, to see that it works")
-    parser.add_argument("--gigabyte", action="store_true", help="backfill: 1 GB instead of 64 MB")
+    parser.add_argument("--large", action="store_true", help=_LARGE)
     args = parser.parse_args(argv)
     unknown = sorted(set(args.names) - BENCHMARKS.keys())
     if unknown:
@@ -51,8 +55,7 @@ def main(argv: list[str]) -> int:
     with workspace() as folder:
         _say_where(folder)
         for name in args.names or BENCHMARKS:
-            more = {"gigabyte": True} if args.gigabyte and name == "backfill" else {}
-            rows += _run(name, folder, quick=args.quick, **more)
+            rows += _run(name, folder, quick=args.quick, large=args.large)
     if args.quick:
         rows = [replace(row, goal=None, shown_goal="", met=None) for row in rows]
     print("\n" + table(HEADINGS, [row.cells for row in rows]))
@@ -67,11 +70,12 @@ def _say_where(folder: Path) -> None:
     print("Sides take turns; times are the smallest / the median; ratios are of the smallest.")
 
 
-def _run(name: str, folder: Path, *, quick: bool, **more: bool) -> list[Row]:
+def _run(name: str, folder: Path, *, quick: bool, large: bool) -> list[Row]:
     print(f"\n## {name}: {BENCHMARKS[name]}", flush=True)
     began = time.perf_counter()
     work: Callable[..., list[Row]] = importlib.import_module(f"benchmarks.{name}").bench
     try:
+        more = {"large": True} if large and name in _HAVE_LARGE else {}
         rows = work(folder, quick=quick, **more)
     except Exception:  # noqa: BLE001 - one broken benchmark must not hide the others
         traceback.print_exc()

@@ -32,9 +32,9 @@ class _Import:
     entries: int
 
 
-def bench(folder: Path, *, quick: bool, gigabyte: bool = False) -> list[Row]:
+def bench(folder: Path, *, quick: bool, large: bool = False) -> list[Row]:
     """Import a small history and a large one, of 64 MB or 1 GB, and each again."""
-    whole = MB if quick else 1000 * MB if gigabyte else 64 * MB
+    whole = MB if quick else 1000 * MB if large else 64 * MB
     rows = []
     sides = {}
     for name, size in (("small", whole // 8), ("large", whole)):
@@ -45,13 +45,13 @@ def bench(folder: Path, *, quick: bool, gigabyte: bool = False) -> list[Row]:
         rows += _rows(size, *sides[name])
         shutil.rmtree(folder / name)
         shutil.rmtree(folder / f"home-{name}")
-    (_, small, _), (_, large, _) = sides.values()
+    (_, small, _), (_, big, _) = sides.values()
     rows.append(
         Row(
             f"peak memory of an import of {whole / MB:.0f} MB against one of {whole / 8 / MB:.0f} MB",
-            f"{large.peak / 1024:.0f} MiB",
+            f"{big.peak / 1024:.0f} MiB",
             f"{small.peak / 1024:.0f} MiB",
-            large.peak / small.peak,
+            big.peak / small.peak,
             1.2,
             "flat (≤ 1.2)",
             "resident set of a process of its own",

@@ -23,6 +23,8 @@ NAMES = (
     "models",
     "compile",
     "decisions",
+    "recall",
+    "index",
 )
 
 

@@ -18,7 +18,7 @@ from reflector.runtime.forgetting.target import Asked, Kind, Target
 from reflector.runtime.front import taken
 from reflector.runtime.memory_lock import memory_write
 from reflector.runtime.wiring import Context
-from reflector.store import forgetting, reservations
+from reflector.store import forgetting, recall, reservations
 from reflector.store.locks import Lock
 from reflector.vcs.porcelain import Porcelain
 from reflector.vcs.port import MAIN
@@ -176,6 +176,8 @@ def steps(memory: Memory, asked: Asked, target: Target) -> Generator[str, None, 
     yield "erased"
     forgetting.compact(memory.state, agent.state)
     yield "compacted"
+    # Again: a search may have read what was still there. It holds the lock while it does.
+    _unsearch(memory)
     block_cache.refresh(context)
     done.proof = prove(context, target)
     place(agent).unlink(missing_ok=True)
@@ -210,11 +212,17 @@ def _replacement(intent: Intent, refs: Refs) -> Replacement:
 
 def _files(memory: Memory, target: Target, plan: Plan) -> None:
     agent, needle = memory.context.agent, target.purge.needle
+    _unsearch(memory)  # whole: an index keeps words in a form in which no search finds them
     files.remove_runs(agent, plan.runs)
     for file in files.lines_in(memory.context.home, agent, needle):
         files.blank_lines(file, needle)
     for file in files.derived(agent, needle, agent.state):
         file.unlink(missing_ok=True)
+
+
+def _unsearch(memory: Memory) -> None:
+    clock = memory.context.ambient.clock
+    recall.drop(memory.context.agent, clock, recall.MEMORY, recall.JOURNAL)
 
 
 def prove(context: Context, target: Target) -> Proof:

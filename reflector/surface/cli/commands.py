@@ -56,6 +56,8 @@ COMMANDS: dict[str, Entry] = {
             "forget": ("memory.forget", "remove something everywhere, and prove it"),
         },
     ),
+    "recall": ("recall", "search the memory: the documents that answer best"),
+    "search": ("search", "search the journal: what was said in past conversations"),
     "review": Group(
         "runs that wait for a person",
         {

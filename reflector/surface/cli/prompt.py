@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
-from pathlib import Path
 
 from reflector.memory.compile import Block
 from reflector.runtime import block_cache
 from reflector.runtime.compiled import Wanted, compile_block, limits
 from reflector.runtime.wiring import Context, context, context_for
+from reflector.surface.cli.here import start
 from reflector.surface.cli.numbers import positive
 from reflector.surface.cli.output import Output
 
@@ -34,28 +33,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Print the block, and keep it for the hooks when it is what they would print."""
     found = context(args.home, args.identity)
-    start = _start(args.cwd)
+    here = start(args.cwd)
     if args.cwd is not None and args.identity is None:
-        found = context_for(found, str(start or "/"))
-    wanted = Wanted(start, args.budget or 0, by_hook=args.hook)
-    stamps = block_cache.stamped(found, start)
+        found = context_for(found, str(here or "/"))
+    wanted = Wanted(here, args.budget or 0, by_hook=args.hook, query=args.query or "")
+    stamps = block_cache.stamped(found, here)
     revision, block = compile_block(found, wanted)
-    usual = Wanted(start, by_hook=True)
+    usual = Wanted(here, by_hook=True)
     if not args.query and limits(found.settings, wanted) == limits(found.settings, usual):
-        block_cache.save(found, start, stamps, revision, block)
+        block_cache.save(found, here, stamps, revision, block)
     _print(found, wanted, revision, block, args, out)
     return 0
-
-
-def _start(chosen: str | None) -> Path | None:
-    """Return where the session starts; None when it has no directory, or it was deleted."""
-    if chosen == "":
-        return None
-    try:
-        # Not resolved: a hook looks under the name that its harness gives it.
-        return Path(os.path.abspath(chosen)) if chosen else Path.cwd()  # noqa: PTH100
-    except OSError:
-        return None
 
 
 def _print(
