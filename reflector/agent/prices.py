@@ -29,6 +29,8 @@ class Price:
 
 
 _PRICES: Final[dict[str, Price]] = {
+    "claude-opus-5": Price(5, 25),
+    "claude-sonnet-5": Price(2, 10),
     "claude-opus-4-5": Price(5, 25),
     "claude-sonnet-4-5": Price(3, 15),
     "claude-haiku-4-5": Price(1, 5),

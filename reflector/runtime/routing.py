@@ -16,7 +16,7 @@ from reflector.runtime.settings import Settings
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 # How a person's machine reaches the network, and whom it trusts there.
 _NETWORK = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
-_MODEL = "claude-sonnet-4-5"
+_MODEL = "claude-sonnet-5-5"
 _ADDRESS = re.compile(
     r"https?://([^\s/?#\x00-\x1f\x7f]*@)?[^\s/?#@\x00-\x1f\x7f]+([/?][^\s#\x00-\x1f\x7f]*)?",
     re.IGNORECASE,

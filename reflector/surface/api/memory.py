@@ -15,11 +15,13 @@ from reflector.core.run import Run
 from reflector.core.schedule import Event, Manual, Settled
 from reflector.memory import tools
 from reflector.runtime import birth, documents, front
+from reflector.runtime import recall as find
 from reflector.runtime.compiled import Wanted, compile_block
 from reflector.runtime.learned import learned
 from reflector.runtime.present import run_json
 from reflector.runtime.provenance import why as why_of
 from reflector.runtime.provenance import why_json
+from reflector.runtime.recall import LIMIT, Found
 from reflector.runtime.reflect import Options
 from reflector.runtime.reflect import reflect as reflect_now
 from reflector.runtime.review import asking
@@ -206,7 +208,7 @@ class Memory:
 
     def prompt(
         self,
-        query: str | None = None,  # noqa: ARG002 - what depends on it comes with recall
+        query: str | None = None,
         budget: int | None = None,
         *,
         cwd: str | Path | None = None,
@@ -214,12 +216,32 @@ class Memory:
         """Return the compiled block, for an agent's system prompt.
 
         `budget` is in tokens; without one the settings say. `query` is what the session is about:
-        nothing in the block depends on it yet. `cwd` is the session's folder, if not the one that
-        the memory was opened with.
+        what it recalls gets a section of its own. `cwd` is the session's folder, if not the one
+        that the memory was opened with.
         """
         start = Path(cwd).absolute() if cwd is not None else self._cwd
-        _, block = compile_block(self._context, Wanted(start, budget or 0))
+        _, block = compile_block(self._context, Wanted(start, budget or 0, query=query or ""))
         return block.text
+
+    def recall(self, query: str, *, limit: int = LIMIT, below: str = "") -> tuple[Found, ...]:
+        """Return the passages of the memory that fit a query, the best first.
+
+        `below` keeps to documents whose path begins so. What is bound to a project is found in that
+        project alone: see `cwd` of `open`.
+        """
+        return tuple(find.recall(self._context, query, cwd=self._cwd, limit=limit, path=below))
+
+    def search(
+        self, query: str, *, conversation: str = "", kind: str = "", limit: int = LIMIT
+    ) -> tuple[Found, ...]:
+        """Return what was said in conversations and fits a query, the best first.
+
+        `conversation` is a full id; `kind` one of user, assistant, tool. Raises NotFoundError for a
+        conversation that the journal does not know.
+        """
+        return tuple(
+            find.search(self._context, query, conversation=conversation, kind=kind, limit=limit)
+        )
 
     def documents(self, below: str = "") -> tuple[Document, ...]:
         """Return the documents, sorted by path; `below` names a folder or one of them."""

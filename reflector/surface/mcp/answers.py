@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from reflector.runtime.recall import Found
 from reflector.surface.api.values import Decided, Document, Reflected, Written
 from reflector.surface.mcp.words import MOST_CHARACTERS, MOST_DOCUMENTS
 
@@ -42,6 +43,40 @@ class Text(BaseModel):
     to_line: int
     lines: int
     next_line: int | None
+
+
+class Passage(BaseModel):
+    """A passage of a document that fits a query; `why` says which words stand where."""
+
+    path: str
+    excerpt: str
+    score: float
+    updated_at: str
+    why: str
+
+
+class Passages(BaseModel):
+    """Passages, the best first."""
+
+    results: list[Passage]
+
+
+class Saying(BaseModel):
+    """What somebody said in a conversation, or a tool answered, that fits a query."""
+
+    conversation: str
+    entry: str
+    kind: str
+    excerpt: str
+    score: float
+    updated_at: str
+    why: str
+
+
+class Sayings(BaseModel):
+    """What was said, the best first."""
+
+    results: list[Saying]
 
 
 class Change(BaseModel):
@@ -113,6 +148,16 @@ class Status(BaseModel):
     conversations_in_all: int
     problems: list[dict[str, Any]]
     notices: list[dict[str, Any]]
+
+
+def passages(found: Sequence[Found]) -> Passages:
+    """Put what a memory recalls into the form of an answer."""
+    return Passages(results=[Passage.model_validate(each.as_json()) for each in found])
+
+
+def sayings(found: Sequence[Found]) -> Sayings:
+    """Put what a journal holds into the form of an answer."""
+    return Sayings(results=[Saying.model_validate(each.as_json()) for each in found])
 
 
 def listing(found: Sequence[Document], after: str) -> Listing:

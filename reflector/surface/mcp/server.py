@@ -55,6 +55,8 @@ TOOLS: Mapping[str, ToolAnnotations] = {
     "memory_delete": _CHANGES,
     "memory_rename": _CHANGES,
     "memory_why": _READS,
+    "recall": _READS,
+    "search": _READS,
     "reflect": _ASKS,
     "status": _READS,
 }

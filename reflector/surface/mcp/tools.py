@@ -29,6 +29,8 @@ _LOOK_SECONDS = 0.25
 Path_ = Annotated[str, Field(min_length=1, max_length=1000)]
 Reason = Annotated[str, Field(min_length=1, max_length=MAX_REASON)]
 Line = Annotated[int, Field(ge=1, le=10**9)]
+Query = Annotated[str, Field(min_length=1, max_length=2000)]
+Limit = Annotated[int, Field(ge=1, le=50)]
 Content = Annotated[str, Field(max_length=1_000_000)]
 
 
@@ -113,6 +115,17 @@ class Tools:
     def memory_why(self, path: Path_, line: Line) -> answers.Origin:
         """Answer `memory_why`."""
         return answers.origin(self._opened().why(path, line))
+
+    @telling
+    def recall(self, query: Query, limit: Limit = 10, below: str = "") -> answers.Passages:
+        """Answer `recall`."""
+        return answers.passages(self._opened().recall(query, limit=limit, below=below))
+
+    @telling
+    def search(self, query: Query, limit: Limit = 10, conversation: str = "") -> answers.Sayings:
+        """Answer `search`."""
+        found = self._opened().search(query, limit=limit, conversation=conversation)
+        return answers.sayings(found)
 
     @telling
     def status(self) -> answers.Status:

@@ -350,6 +350,19 @@ def test_documents_are_listed_below_a_folder(memory):
     assert all(each.in_context and each.path.startswith("system/") for each in system)
 
 
+def test_what_fits_a_query_is_recalled_and_what_was_said_is_found(memory):
+    memory.append("s1", TALK)
+    memory.create("reference/hosts", "The build host is called ada.\n", "hosts", reason="a note")
+    assert [each.path for each in memory.recall("build host")] == ["reference/hosts.md"]
+    assert memory.recall("build host", below="system/") == ()
+    assert "<recalled>" in memory.prompt(query="build host")
+    assert "<recalled>" not in memory.prompt()
+    found = memory.search("sign the tags", kind="user")
+    assert [each.conversation for each in found] == ["jsonl/s1"]
+    with pytest.raises(NotFoundError):
+        memory.search("tags", conversation="jsonl/nobody")
+
+
 def test_a_prompt_keeps_to_its_budget(memory):
     assert len(memory.prompt(budget=400)) < len(memory.prompt(budget=2000))
 

@@ -21,9 +21,9 @@ from tests.support.scenes import Scene
 pytestmark = pytest.mark.slow
 
 SECONDS = 20
-READS = {"memory_list", "memory_read", "memory_why", "status"}
+READS = {"memory_list", "memory_read", "memory_why", "recall", "search", "status"}
 WRITES = {"memory_create", "memory_replace", "memory_insert", "memory_delete", "memory_rename"}
-LISTED = {"memory_list", "memory_read", "memory_why", "reflect", "status"} | WRITES
+LISTED = READS | WRITES | {"reflect"}
 MADE = {"path": "reference/hosts", "text": "- a: 1\n", "description": "The hosts."}
 
 
@@ -275,6 +275,16 @@ def test_the_status_has_stable_keys(scene):
 
 
 # Resources and the prompt
+
+
+def test_what_is_known_and_what_was_said_is_found(scene):
+    scene.says("Always sign the tags.", "Yes.")
+    answer(scene, "memory_create", reason="a note", **MADE)
+    (known,) = answer(scene, "recall", query="hosts", below="reference/hosts")["results"]
+    assert (known["path"], known["score"] > 0) == ("reference/hosts.md", True)
+    (said,) = answer(scene, "search", query="tags")["results"]
+    assert (said["conversation"], said["kind"]) == ("jsonl/talk", "user")
+    assert answer(scene, "recall", query="?! 'AND \" NEAR(")["results"] == []
 
 
 def test_the_documents_are_resources(scene):
