@@ -9,6 +9,7 @@ imports, which are most of a short command; where those are in question, start a
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import gc
 import importlib
@@ -113,10 +114,10 @@ def serve(number: int) -> None:
     for name in LATE:
         importlib.import_module(name if name.startswith("git") else f"reflector.{name}")
     gc.freeze()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait
     with socket.socket(fileno=number) as line:
         while True:
             some, theirs, _, _ = socket.recv_fds(line, 1, 4)
+            _bury()
             if not some:
                 return
             if os.fork() == 0:
@@ -126,9 +127,15 @@ def serve(number: int) -> None:
                 os.close(each)
 
 
+def _bury() -> None:
+    """Let those go that have waited to their command's end."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
 def _wait(asked: int, told: int, out: int, err: int) -> int:
     """Be the parent of one command, and tell how it ended."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     pid = os.fork()
     if pid == 0:
         os.close(told)
