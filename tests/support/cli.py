@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support import forked
+from tests.support.weak import powerless
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "claude-code-session.jsonl"
@@ -53,9 +54,9 @@ class Cli:
 
     def __call__(self, *words: str | Path, **options: Any) -> Done:
         """Run the command to its end: in a real process where its start may matter."""
-        if not options.keys() - {"cwd"} and not any(map(_of_the_start, self.environ)):
-            folder = options.get("cwd") or self.home.parent
-            return self._forked(words, Path(folder))
+        if _forks(options) and not any(map(_of_the_start, self.environ)):
+            folder = Path(options.get("cwd") or self.home.parent)
+            return self._forked(words, folder, options.get("preexec_fn"))
         process = self.start(*words, **options)
         try:
             out, err = process.communicate(timeout=120)
@@ -64,8 +65,10 @@ class Cli:
             raise
         return Done(process.returncode, out.decode(), err.decode())
 
-    def _forked(self, words: tuple[str | Path, ...], folder: Path) -> Done:
-        code, out, err = forked.run(self._words(words), self._environ(), folder, 120)
+    def _forked(
+        self, words: tuple[str | Path, ...], folder: Path, before: forked.Before | None
+    ) -> Done:
+        code, out, err = forked.run(self._words(words), self._environ(), folder, 120, before)
         return Done(code, out.decode(), err.decode())
 
     def _words(self, words: tuple[str | Path, ...]) -> list[str]:
@@ -86,6 +89,14 @@ class Cli:
         """The memory repository of the only identity in this home."""
         (agent,) = (self.home / "agents").iterdir()
         return agent / "repo"
+
+
+def _forks(options: dict[str, Any]) -> bool:
+    """Whether a fork does the same: it can be told of a folder, and of one function of ours."""
+    return not options.keys() - {"cwd", "preexec_fn"} and options.get("preexec_fn") in (
+        None,
+        powerless,
+    )
 
 
 def _of_the_start(variable: str) -> bool:

@@ -23,7 +23,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,11 +35,19 @@ LATE = (
 """What most commands import, and only when they need it. Importing does nothing else."""
 
 
+Before = Callable[[], object]
+
+
 def run(
-    words: Sequence[str], environ: Mapping[str, str], folder: Path, seconds: float
+    words: Sequence[str],
+    environ: Mapping[str, str],
+    folder: Path,
+    seconds: float,
+    before: Before | None = None,
 ) -> tuple[int, bytes, bytes]:
     """Run one command: its exit code (negative: the signal) and what it wrote to both streams.
 
+    `before` is called in its process first: a function that a module has by its name.
     Raises TimeoutExpired when it takes longer, or something that it left holds its streams.
     """
     pairs = [os.pipe() for _ in range(4)]
@@ -49,7 +57,7 @@ def run(
     for each in theirs:
         os.close(each)
     with open(asked, "wb") as stream:  # noqa: PTH123 - a descriptor
-        pickle.dump(([*words], {**environ}, str(folder)), stream)
+        pickle.dump(([*words], {**environ}, str(folder), before), stream)
     said = _gathered((told, out, err), seconds)
     pid, _, code = said[told].decode().partition("\n")
     if not said.pop(-1, b"all"):
@@ -151,7 +159,7 @@ def _wait(asked: int, told: int, out: int, err: int) -> int:
 def _live(asked: int, out: int, err: int) -> int:
     """Be one command."""
     with open(asked, "rb") as stream:
-        words, environ, folder = pickle.load(stream)
+        words, environ, folder, before = pickle.load(stream)
     for number, stream in ((out, 1), (err, 2)):
         os.dup2(number, stream)
         os.close(number)
@@ -161,6 +169,8 @@ def _live(asked: int, out: int, err: int) -> int:
     sys.path[0] = folder
     sys.argv = ["reflector", *words]
     try:
+        if before:
+            before()
         runpy.run_module("reflector", run_name="__main__", alter_sys=True)
     except SystemExit as end:
         return int(end.code or 0)
