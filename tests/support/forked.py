@@ -160,8 +160,8 @@ def _live(asked: int, out: int, err: int) -> int:
     """Be one command."""
     with open(asked, "rb") as stream:
         words, environ, folder, before = pickle.load(stream)
-    for number, stream in ((out, 1), (err, 2)):
-        os.dup2(number, stream)
+    for number, wanted in ((out, 1), (err, 2)):
+        os.dup2(number, wanted)
         os.close(number)
     os.environ.clear()
     os.environ.update(environ)
