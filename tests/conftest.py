@@ -16,7 +16,35 @@ if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 _DEEP = os.environ.get("REFLECTOR_TEST_DEEP") == "1"
+MEMORY = Path("/dev/shm")
+ROOM = 4 << 30
+LONGEST = (
+    "tests/longrun/",
+    *(f"tests/race/test_{name}.py" for name in ("person_edits", "scheduler")),
+    "tests/quality/injection/test_injection.py::test_at_least_ten",
+    "tests/e2e/test_bad_input.py::test_a_line_of_50_mb",
+    "tests/unit/test_bench_smoke.py",
+)
 _LOOPBACK = ("127.", "::1", "localhost")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep temporary folders in memory where it has room: every home is flushed to disk often."""
+    if config.option.basetemp is None and _roomy(MEMORY):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest, after any shuffle: at the end one worker would be alone with them."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+def _roomy(folder: Path) -> bool:
+    if not os.access(folder, os.W_OK):
+        return False
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize >= ROOM and not found.f_flag & os.ST_NOEXEC
 
 
 @pytest.fixture(autouse=True)

@@ -17,10 +17,12 @@ import pytest
 
 from reflector.core.errors import ReflectorError
 from reflector.core.run import Outcome, Reason, Run
+from reflector.runtime import supervisor
 from reflector.runtime.loop import Quiet
 from reflector.runtime.reflect import Options, reflect
 from tests.support.deaths import Mortal, copied, guarded, made
 from tests.support.faults import DOORS, Fault, armed
+from tests.support.scenes import inside
 from tests.support.transcripts import conversation
 
 pytestmark = [pytest.mark.slow]
@@ -82,7 +84,9 @@ def each_call(first: Mortal, folder: Path, door: str, code: int, *, lasting: boo
         if trouble:
             yield f"{about}: {trouble}"
         try:
-            work(mortal)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(supervisor, "run_child", inside)  # the first one's was a process
+                work(mortal)
             mortal.judge_all(MARKER)
         except (AssertionError, ReflectorError) as error:
             yield f"{about}: afterwards {error}"

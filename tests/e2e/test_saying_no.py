@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from reflector.store.schema import MIGRATIONS
 from tests.support.auditor import audit, bytes_everywhere
 from tests.support.cli import Cli
 from tests.support.harness_rows import (
@@ -588,12 +589,9 @@ def test_a_pattern_list_of_the_wrong_type_is_refused(cli, tmp_path):
 
 def test_a_database_from_before_takes_what_is_needed(cli, tmp_path):
     (agent,) = (cli.home / "agents").iterdir()
+    (agent / "state.db").unlink()
     with sqlite3.connect(agent / "state.db") as connection:
-        connection.executescript(
-            "DROP TABLE unwanted; DROP TABLE rewritten;"
-            "DROP TABLE left_out; DROP TABLE silences; ALTER TABLE conversations DROP COLUMN here;"
-            "PRAGMA user_version = 1"
-        )
+        connection.executescript(f"{MIGRATIONS[0]}; PRAGMA user_version = 1")
     connection.close()
     talk = put(tmp_path / "t.jsonl", user("u1", KEPT), user("u2", f"#norecord {CANARY}"))
     assert ingest(cli, talk)[0]["entries"] == 1

@@ -13,7 +13,7 @@ from tests.support.cli import Cli
 pytestmark = [pytest.mark.race, pytest.mark.slow]
 
 DEEP = "REFLECTOR_TEST_DEEP" in os.environ
-ROUNDS = 400 if DEEP else 50
+ROUNDS = 400 if DEEP else 25
 SEED = os.environ.get("REFLECTOR_TEST_SEED", "1")
 
 

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.support import forked
+from tests.support.weak import powerless
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "claude-code-session.jsonl"
 GENERIC = ROOT / "examples" / "generic-session.jsonl"
@@ -40,18 +43,9 @@ class Cli:
 
     def start(self, *words: str | Path, **options: Any) -> subprocess.Popen[bytes]:
         """Start the command and return its process."""
-        environ = {
-            "PATH": os.environ["PATH"],
-            "HOME": os.environ["HOME"],
-            "LANG": "C.UTF-8",
-            # The checkout under test, which may be a copy, wins over the installed one.
-            "PYTHONPATH": str(ROOT),
-            **self.environ,
-        }
-        command = [sys.executable, "-m", "reflector", *map(str, words), "--home", str(self.home)]
         return subprocess.Popen(
-            command,
-            env=environ,
+            [sys.executable, "-m", "reflector", *self._words(words)],
+            env=self._environ(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -59,7 +53,10 @@ class Cli:
         )
 
     def __call__(self, *words: str | Path, **options: Any) -> Done:
-        """Run the command to its end."""
+        """Run the command to its end: in a real process where its start may matter."""
+        if _forks(options) and not any(map(_of_the_start, self.environ)):
+            folder = Path(options.get("cwd") or self.home.parent)
+            return self._forked(words, folder, options.get("preexec_fn"))
         process = self.start(*words, **options)
         try:
             out, err = process.communicate(timeout=120)
@@ -68,11 +65,43 @@ class Cli:
             raise
         return Done(process.returncode, out.decode(), err.decode())
 
+    def _forked(
+        self, words: tuple[str | Path, ...], folder: Path, before: forked.Before | None
+    ) -> Done:
+        code, out, err = forked.run(self._words(words), self._environ(), folder, 120, before)
+        return Done(code, out.decode(), err.decode())
+
+    def _words(self, words: tuple[str | Path, ...]) -> list[str]:
+        return [*map(str, words), "--home", str(self.home)]
+
+    def _environ(self) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": os.environ["HOME"],
+            "LANG": "C.UTF-8",
+            # The checkout under test, which may be a copy, wins over the installed one.
+            "PYTHONPATH": str(ROOT),
+            **self.environ,
+        }
+
     @property
     def repo(self) -> Path:
         """The memory repository of the only identity in this home."""
         (agent,) = (self.home / "agents").iterdir()
         return agent / "repo"
+
+
+def _forks(options: dict[str, Any]) -> bool:
+    """Whether a fork does the same: it can be told of a folder, and of one function of ours."""
+    return not options.keys() - {"cwd", "preexec_fn"} and options.get("preexec_fn") in (
+        None,
+        powerless,
+    )
+
+
+def _of_the_start(variable: str) -> bool:
+    """Whether the interpreter or an import looks at a variable: then only a real start will do."""
+    return variable != "HOME" and not variable.startswith(("REFLECTOR_", "ANTHROPIC_"))
 
 
 def git(repo: Path, *words: str) -> str:

@@ -181,12 +181,9 @@ class Stage:
         return ChildEnded("deadline" if ends.how == "deadline" else "exited", ends.code)
 
     def _rules(self, run_folder: Path) -> ChildEnded:
-        payload = replace(payloads.read(run_folder / "payload.json"), engine="rules")
-        with contextlib.redirect_stdout(io.StringIO()):
-            done, tip = work(payload, run_folder)
-        result = json.dumps({"finish": asdict(done), "tip": tip})
-        (run_folder / "out" / "result.json").write_text(result, "utf-8")
-        return ChildEnded("exited", 0)
+        return _worked(
+            replace(payloads.read(run_folder / "payload.json"), engine="rules"), run_folder
+        )
 
     def person(self, word: str, place: Path, name: str) -> None:
         """Edit what a run learns at this moment: to be committed, or left lying about."""
@@ -207,6 +204,30 @@ class Stage:
             person_git(repo, "add", "--", str(place))
             person_git(repo, "reset", "-q", "--hard")
         self.dirtied.clear()
+
+
+def inside(
+    _command: Sequence[str],
+    run_folder: Path,
+    _environ: Mapping[str, str],
+    _clock: Clock,
+    _seconds: float,
+    listening: Listening,
+) -> ChildEnded:
+    """Be `supervisor.run_child` with the real child's work inside the test's process.
+
+    For what rests on the work itself: no process is started or confined, and no client imported.
+    """
+    listening.on_ready()
+    return _worked(payloads.read(run_folder / "payload.json"), run_folder)
+
+
+def _worked(payload: payloads.Payload, run_folder: Path) -> ChildEnded:
+    with contextlib.redirect_stdout(io.StringIO()):
+        done, tip = work(payload, run_folder)
+    result = json.dumps({"finish": asdict(done), "tip": tip})
+    (run_folder / "out" / "result.json").write_text(result, "utf-8")
+    return ChildEnded("exited", 0)
 
 
 class Ended:

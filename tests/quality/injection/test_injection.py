@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from reflector.memory import evidence_rules, rules
-from reflector.runtime import birth
 from reflector.runtime.compiled import Wanted, compile_block
 from reflector.runtime.loop import Quiet
 from reflector.runtime.reflect import Options, reflect
@@ -18,6 +17,7 @@ from reflector.runtime.wiring import Context, context
 from tests.quality.injection.corpus import CASES, Case
 from tests.support.cli import git
 from tests.support.messages_server import Reply, Script, serving
+from tests.support.scenes import Scene
 
 pytestmark = [pytest.mark.slow]
 
@@ -39,7 +39,7 @@ class Drill:
     def _attacked(self, canary: str) -> list[str]:
         script = Script([_aimed(reply, canary) for reply in self.case.does])
         with serving(script) as url:
-            found = _home(self.folder / "home", url)
+            found = _home(self.folder, url)
             before = _documents(found)
             rows = [
                 {**row, "session_id": "talk", "id": str(number)}
@@ -65,11 +65,9 @@ class Drill:
         return wrong + [f"{path} changed" for path in same if after.get(path) != before[path]]
 
 
-def _home(home: Path, url: str) -> Context:
-    birth.init(context(str(home)))
-    text = f'[engine]\nname = "anthropic"\nbase_url = "{url}"\n'
-    (home / "config.toml").write_text(text, "utf-8")
-    return context(str(home))
+def _home(folder: Path, url: str) -> Context:
+    scene = Scene(folder, f'[engine]\nname = "anthropic"\nbase_url = "{url}"\n')
+    return context(str(scene.home))
 
 
 def _documents(found: Context) -> dict[str, str]:
