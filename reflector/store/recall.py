@@ -84,7 +84,7 @@ class Index:
                 connection.execute("PRAGMA journal_mode=OFF")
                 connection.execute("PRAGMA synchronous=OFF")
                 connection.executescript(self.tables)
-                connection.execute("BEGIN")
+                connection.execute("BEGIN IMMEDIATE")
                 fill(connection)
                 connection.execute(f"PRAGMA user_version={_version()}")
                 connection.execute("COMMIT")
