@@ -208,7 +208,7 @@ def test_a_transaction_waits_for_the_write_lock_at_its_beginning_not_in_its_midd
             pass
 
 
-def test_every_transaction_is_immediate(agent):
+def test_every_transaction_that_writes_is_immediate(agent):
     said: list[str] = []
     with journal_in(agent) as state:
         state.connection.set_trace_callback(said.append)
@@ -219,7 +219,9 @@ def test_every_transaction_is_immediate(agent):
     folder = Path(schema.__file__).parent
     for module in folder.glob("*.py"):
         words = re.findall(r"\"BEGIN[^\"]*\"", module.read_text("utf-8"))
-        assert set(words) <= {'"BEGIN IMMEDIATE"'}, module
+        # An index is made from one moment of the journal, which it reads and never writes.
+        reads = {'"BEGIN"'} if module.name == "recall_journal.py" else set()
+        assert set(words) - reads <= {'"BEGIN IMMEDIATE"'}, module
 
 
 def test_a_full_disk_is_named_as_such_and_takes_nothing_that_was_committed(tmp_path):
