@@ -74,6 +74,7 @@ def test_a_block_is_for_the_project_in_which_the_session_starts(cli, tmp_path):
     assert f"project: {own};" in block
     assert "For everybody" in block
     assert "How the other is built" not in block
+    assert theirs not in block
     assert block.index("Answer in Dutch.") < block.index("The shop speaks English.")
     assert block.index("The shop speaks English.") < block.index("<self>")
     assert cli("prompt", cwd=inside).out == block
