@@ -56,6 +56,16 @@ _NAMES: dict[type, str] = {
 
 
 def handle(context: Context, event: Event, supervisor: Sequence[str] | None = SUPERVISOR) -> Answer:
+    """Decide on an event, then see to it that what was decided in a project is read."""
+    answer = decide(context, event, supervisor)
+    if supervisor is not None:
+        from reflector.runtime.decisions.beginning import begin  # noqa: PLC0415 - it imports this
+
+        begin(context)
+    return answer
+
+
+def decide(context: Context, event: Event, supervisor: Sequence[str] | None) -> Answer:
     """Decide on an event and launch a supervisor when there is work that nobody owns.
 
     Work that an earlier event reserved and nobody took over is launched again, and so are the merge
@@ -69,10 +79,6 @@ def handle(context: Context, event: Event, supervisor: Sequence[str] | None = SU
         waits = scheduler.waits(REFLECTION, tips=True)
         # Of a living owner too: the presence lock tells them apart when one is launched.
         waits = waits or bool(reservations.abandoned(state.connection, REFLECTION))
-    if supervisor is not None:
-        from reflector.runtime.decisions.beginning import begin  # noqa: PLC0415 - it imports this
-
-        begin(context)
     if not waits or supervisor is None:
         return Answer(decision, "none")
     return Answer(decision, launch(context, supervisor))

@@ -13,7 +13,7 @@ from reflector.core.schedule import Event, Idle, Settled
 from reflector.runtime import heard as hearing
 from reflector.runtime import hook_gate, notice_file, notices, plugged
 from reflector.runtime.decisions.beginning import begin
-from reflector.runtime.front import SUPERVISOR, handle
+from reflector.runtime.front import SUPERVISOR, decide
 from reflector.runtime.heard import Heard
 from reflector.runtime.ingest import ingest
 from reflector.runtime.loop import Quiet
@@ -75,7 +75,7 @@ def _drain(
     # Once for what many hooks said: they tell the same about the journal as it is now.
     for (_, event), theirs in turn.asked.items():
         with turn.careful():
-            handle(theirs, event, supervisor)
+            decide(theirs, event, supervisor)
     for theirs in turn.met.values() if supervisor is not None else ():
         with turn.careful():
             begin(theirs)

@@ -29,7 +29,7 @@ HERE: dict[str, tuple[tuple[object, ...], str, Now]] = {
     "ingest": ((Lock,), "release", lambda lock: lock.path.name == "ingest.lock"),
     "own": ((reflect,), "_reserve", lambda *_: True),
     "decided": ((front,), "launch", lambda *_: True),
-    "handle": ((spooled,), "handle", lambda *_: True),
+    "handle": ((spooled,), "decide", lambda *_: True),
     "select": ((sweeping,), "select", lambda *_: True),
     "remove": ((sweeping._Broom,), "remove", lambda *_: True),
     "look": ((spool,), "pending", lambda *_: True),

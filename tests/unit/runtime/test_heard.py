@@ -229,7 +229,7 @@ def test_a_session_that_was_deleted_is_no_trouble(scene):
 
 def asked(scene: Scene, monkeypatch) -> list[object]:
     found: list[object] = []
-    monkeypatch.setattr(drainer, "handle", lambda _context, event, _: found.append(event))
+    monkeypatch.setattr(drainer, "decide", lambda _context, event, _: found.append(event))
     drained(scene)
     return found
 

@@ -155,7 +155,7 @@ def test_a_spool_larger_than_one_round_is_read_to_its_end(scene, monkeypatch):
 def test_many_hooks_of_one_identity_ask_once(scene, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        drainer, "handle", lambda context, event, _: asked.append((context.agent.identity, event))
+        drainer, "decide", lambda context, event, _: asked.append((context.agent.identity, event))
     )
     scene.write("Hello.", "Yes.")
     for _ in range(3):

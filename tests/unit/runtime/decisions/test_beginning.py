@@ -26,6 +26,12 @@ def scene(tmp_path: Path) -> Person:
 
 def hooked(scene: Person, event: str) -> None:
     """Let a hook spool an event of the session, and drain it."""
+    spool(scene, event)
+    drain_spool(scene.context(), ("false",))
+
+
+def spool(scene: Person, event: str) -> None:
+    """Let a hook spool an event of the session."""
     known = {
         "time": "1.0",
         "harness": "claude-code",
@@ -36,7 +42,6 @@ def hooked(scene: Person, event: str) -> None:
     }
     with (scene.home / "spool" / "2026-11-30.jsonl").open("a") as file:
         file.write(json.dumps(known) + "\n")
-    drain_spool(scene.context(), ("false",))
 
 
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "Stop", "SessionStart", "SessionEnd"])
@@ -45,6 +50,15 @@ def test_after_any_hook_event_what_was_typed_is_read(scene: Person, event: str):
     assert scene.ledger() == []
     hooked(scene, event)
     assert len(scene.ledger()) == 1
+
+
+def test_however_much_hooks_tell_it_is_begun_once(scene: Person, monkeypatch: pytest.MonkeyPatch):
+    asked: list[object] = []
+    monkeypatch.setattr(beginning, "_anything", asked.append)
+    spool(scene, "SessionStart")
+    spool(scene, "Stop")
+    hooked(scene, "SessionEnd")
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize(
