@@ -11,7 +11,7 @@ from functools import partial
 from reflector.core.errors import BusyError, ReflectorError
 from reflector.core.schedule import Engine, Idle, Settled
 from reflector.runtime import push
-from reflector.runtime.decisions.beginning import begin
+from reflector.runtime.background.beginning import begin
 from reflector.runtime.front import taken
 from reflector.runtime.hands import Detached, Hands, Working
 from reflector.runtime.loop import REFLECTION

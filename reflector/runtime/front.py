@@ -59,7 +59,7 @@ def handle(context: Context, event: Event, supervisor: Sequence[str] | None = SU
     """Decide on an event, then see to it that what was decided in a project is read."""
     answer = decide(context, event, supervisor)
     if supervisor is not None:
-        from reflector.runtime.decisions.beginning import begin  # noqa: PLC0415 - it imports this
+        from reflector.runtime.background.beginning import begin  # noqa: PLC0415 - it imports this
 
         begin(context)
     return answer

@@ -131,6 +131,29 @@ KEYS: tuple[Key, ...] = (
         "Whether a decision enters once friction shows that it matters, or always.",
         choices=("law", "all"),
     ),
+    Key("experiences.enabled", True, "Whether experiences and facts are extracted."),  # noqa: FBT003 - a default
+    Key("experiences.quiet_minutes", 10, "Quiet minutes after which a segment is read.", least=1),
+    Key(
+        "experiences.scene",
+        "",
+        "What segments count as: coding, working, chat; all else asks the model each time.",
+    ),
+    Key(
+        "experiences.verbatim_fallback",
+        False,  # noqa: FBT003 - a default
+        "Whether your own words become a fact when extraction failed for good.",
+    ),
+    Key("facts.keep_days", 365, "Days after which a fact that nobody recalled is archived."),
+    Key("recall.inject", False, "Whether what a prompt recalls is shown with it."),  # noqa: FBT003 - a default
+    Key("diary.enabled", False, "Whether a diary of the relationship is kept."),  # noqa: FBT003 - a default
+    Key("diary.budget_tokens", 3000, "Estimated tokens of the diary in the block.", least=300),
+    Key(
+        "diary.generalise_third_parties",
+        True,  # noqa: FBT003 - a default
+        "Whether names, numbers and places of others are made general before they are kept.",
+    ),
+    Key("diary.curiosity_days", 2, "Least days between two questions that nobody asked for."),
+    Key("jobs.off_peak", "", "Local hours for diary jobs, `22:00-07:00`; empty is any time."),
     Key("day.max_runs", 40, "Runs a day and slot that call a model."),
     Key("day.max_cost_usd", 2.0, "Dollars a day for everything that calls a model."),
     Key("supervisor.max_runs", 2, "Runs of all identities at once on this machine.", least=1),

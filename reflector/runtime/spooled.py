@@ -12,7 +12,7 @@ from reflector.core.errors import ReflectorError, TranscriptError
 from reflector.core.schedule import Event, Idle, Settled
 from reflector.runtime import heard as hearing
 from reflector.runtime import hook_gate, notice_file, notices, plugged
-from reflector.runtime.decisions.beginning import begin
+from reflector.runtime.background.beginning import begin
 from reflector.runtime.front import SUPERVISOR, decide
 from reflector.runtime.heard import Heard
 from reflector.runtime.ingest import ingest

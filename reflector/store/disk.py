@@ -50,6 +50,11 @@ class AgentHome:
         return self.path / "repo"
 
     @property
+    def diary(self) -> Path:
+        """Return the diary, a repository of its own; it exists once the diary is used."""
+        return self.path / "diary"
+
+    @property
     def state(self) -> Path:
         """Return the state database."""
         return self.path / "state.db"

@@ -15,7 +15,7 @@ import pytest
 
 from reflector.core.run import Outcome, Run
 from reflector.runtime import supervisor
-from reflector.runtime.decisions.waits import Waits
+from reflector.runtime.calls.waits import Waits
 from reflector.runtime.status import status
 from reflector.runtime.undo import undo
 from reflector.store import decisions

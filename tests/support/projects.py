@@ -21,11 +21,11 @@ from typing import Any
 from reflector.core.ambient import Clock, stamp
 from reflector.core.run import Run
 from reflector.runtime import payload as payloads
+from reflector.runtime.calls.waits import Waits
 from reflector.runtime.child import work
 from reflector.runtime.decisions.consolidation import consolidate
 from reflector.runtime.decisions.due import AUTOMATIC, Wish
 from reflector.runtime.decisions.extraction import Worked, work_off
-from reflector.runtime.decisions.waits import Waits
 from reflector.runtime.ingest import ingest
 from reflector.runtime.launch import Ended, Listening
 from reflector.runtime.loop import Quiet, bench_for

@@ -6,6 +6,8 @@ from reflector.core import park
 from reflector.core.run import Run, consumes
 from reflector.runtime.adoption import adopt
 from reflector.runtime.bench import Bench
+from reflector.runtime.calls.names import ASKS
+from reflector.runtime.calls.waits import Waits
 from reflector.runtime.decisions.due import (
     AUTOMATIC,
     Wish,
@@ -13,10 +15,9 @@ from reflector.runtime.decisions.due import (
     gate,
     next_due,
 )
-from reflector.runtime.decisions.names import ASKS, SLOT
+from reflector.runtime.decisions.names import SLOT
 from reflector.runtime.decisions.planning import Plan, batch
 from reflector.runtime.decisions.settling import note_deltas
-from reflector.runtime.decisions.waits import Waits
 from reflector.runtime.loop import in_turn
 from reflector.runtime.supervisor import supervise
 from reflector.store import reservations, scheduling

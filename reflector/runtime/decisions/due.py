@@ -10,10 +10,11 @@ from reflector.core.due import over_day
 from reflector.core.machine import MANUAL
 from reflector.core.run import Request
 from reflector.core.schedule import Asked
-from reflector.runtime.decisions.names import ASKS, PIPELINE, SLOT
+from reflector.runtime.calls.names import ASKS
+from reflector.runtime.calls.waits import Waits, passed
+from reflector.runtime.decisions.names import PIPELINE, SLOT
 from reflector.runtime.decisions.planning import Plan, plans, recalled, remember
 from reflector.runtime.decisions.settling import bank_of_run, target_of
-from reflector.runtime.decisions.waits import Waits, passed
 from reflector.runtime.scheduling import config_of, today
 from reflector.runtime.wiring import Context
 from reflector.store import reservations, scheduling

@@ -19,11 +19,12 @@ from reflector.pipelines.decisions import calls
 from reflector.pipelines.decisions.admission import Admitted, admit
 from reflector.pipelines.decisions.envelope import Envelope, envelope, skipped
 from reflector.pipelines.decisions.explicit import explicit
-from reflector.runtime.decisions import allowance
-from reflector.runtime.decisions.allowance import AUTOMATIC, Asked
-from reflector.runtime.decisions.asking import job_record, own_route
-from reflector.runtime.decisions.names import ASKS, GAVE_UP
-from reflector.runtime.decisions.waits import Waits
+from reflector.runtime.calls import allowance
+from reflector.runtime.calls.allowance import Asked
+from reflector.runtime.calls.asking import job_record, own_route
+from reflector.runtime.calls.names import ASKS, GAVE_UP
+from reflector.runtime.calls.waits import Waits
+from reflector.runtime.decisions.names import PIPELINE
 from reflector.runtime.wiring import Context
 from reflector.store import decisions, journal, scheduling
 from reflector.store.decisions import Job
@@ -36,6 +37,8 @@ if TYPE_CHECKING:  # the library costs a second to import
 
 MOST_TOKENS = 2048
 _SEEN = "decisions_seen"
+
+AUTOMATIC = Asked(PIPELINE)
 
 NO_MODEL = Waits("no_model")
 """The engine makes no small calls: jobs wait for one that does."""
@@ -145,7 +148,7 @@ def _finish(
         )
         if usage is not None:
             allowance.paid(connection, usage, now)
-            allowance.succeeded(context, connection)
+            allowance.succeeded(context, connection, PIPELINE)
     done = work.done
     more = len(given or ())
     work.done = replace(done, extracted=done.extracted + 1, deltas=done.deltas + more)
@@ -209,7 +212,9 @@ def _failed(work: _Work, job: Job, usage: Usage, reason: Reason, message: str) -
     with work.state.transaction() as connection:
         allowance.paid(connection, usage, now)
         decisions.fail_job(connection, job, f"{reason}: {detail}")
-        parked = work.asked.automatic and allowance.failed(context, connection, failure, said, now)
+        parked = work.asked.automatic and allowance.failed(
+            context, connection, PIPELINE, failure, said, now
+        )
         if gives_up:
             why = f"{GAVE_UP}_{reason}"
             decisions.skip_job(connection, job, why, context.ambient.now())
@@ -228,5 +233,5 @@ def _gives_up(job: Job, failure: Failure) -> bool:
 
 
 def _until(work: _Work, now: datetime) -> Waits | None:
-    waits = allowance.waiting(work.state.connection).next_eligible_at
+    waits = allowance.waiting(work.state.connection, PIPELINE).next_eligible_at
     return Waits("back_off", waits or now)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from reflector.core.errors import BusyError
 from reflector.core.run import Run
-from reflector.runtime.decisions.allowance import Asked
+from reflector.runtime.calls.allowance import Asked
+from reflector.runtime.calls.waits import Waits
 from reflector.runtime.decisions.consolidation import consolidate
 from reflector.runtime.decisions.due import Wish
 from reflector.runtime.decisions.extraction import Worked, work_off
-from reflector.runtime.decisions.names import SLOT
+from reflector.runtime.decisions.names import PIPELINE, SLOT
 from reflector.runtime.decisions.planning import Plan, plans
-from reflector.runtime.decisions.waits import Waits
 from reflector.runtime.kept import bring_home
 from reflector.runtime.launch import CHILD
 from reflector.runtime.loop import bench_for
@@ -58,7 +58,7 @@ def consolidate_now(
             )
         Scheduler(context, bench.state).at_start()
         runs = [*recover(bench, SLOT), *bring_home(bench, SLOT)]
-        asked = Asked(automatic=not wish.force, over_budget=wish.over_budget)
+        asked = Asked(PIPELINE, automatic=not wish.force, over_budget=wish.over_budget)
         worked = work_off(context, bench.state, watch.stop, asked=asked)
         more, end = consolidate(bench, wish)
         connection = bench.state.connection

@@ -7,7 +7,3 @@ from typing import Final
 PIPELINE: Final = "decisions"
 SLOT: Final = "decisions"
 """The slot of consolidations; its presence lock is the worker's."""
-ASKS: Final = "anthropic"
-"""The only engine that small forced calls go through."""
-GAVE_UP: Final = "gave_up"
-"""Why a job was ended that no model answered, before the reason."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from reflector.core.ambient import stamp
-from reflector.runtime.decisions.names import ASKS, GAVE_UP, SLOT
+from reflector.runtime.calls.names import ASKS, GAVE_UP
+from reflector.runtime.decisions.names import SLOT
 from reflector.runtime.wiring import Context
 from reflector.store import decisions, ledger_state, reservations
 from reflector.store.state import Connection

@@ -9,8 +9,8 @@ from reflector.core.run import Run
 from reflector.pipelines.decisions.bullets import read_bank
 from reflector.pipelines.prompts import Named
 from reflector.runtime.banks import bank_of
+from reflector.runtime.calls.asking import small_route
 from reflector.runtime.decisions import words
-from reflector.runtime.decisions.asking import small_route
 from reflector.runtime.decisions.brief import Brief, BriefDelta
 from reflector.runtime.decisions.digest import digest
 from reflector.runtime.decisions.settling import bank_of_run, deltas_of

@@ -8,10 +8,10 @@ from datetime import datetime
 from reflector.core.ambient import stamp
 from reflector.core.run import Outcome as RunOutcome
 from reflector.core.run import exit_code
+from reflector.runtime.calls.waits import Waits, Why
 from reflector.runtime.decisions.bank import chosen
 from reflector.runtime.decisions.due import Wish
 from reflector.runtime.decisions.foreground import Outcome, consolidate_now
-from reflector.runtime.decisions.waits import Waits, Why
 from reflector.runtime.present import run_json
 from reflector.runtime.wiring import context
 from reflector.surface.cli.main import INTERRUPTED

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from reflector.core.ambient import stamp
 from reflector.pipelines.decisions.law import Ground, Ruling
+from reflector.runtime.calls.names import ASKS
 from reflector.runtime.decisions.bank import chosen
-from reflector.runtime.decisions.names import ASKS
 from reflector.runtime.decisions.planning import Plan, plans
 from reflector.runtime.wiring import Context, context
 from reflector.store import decisions

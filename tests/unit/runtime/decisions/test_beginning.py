@@ -10,8 +10,9 @@ import pytest
 
 from reflector.core.schedule import Settled
 from reflector.runtime import front
+from reflector.runtime.background import beginning
 from reflector.runtime.daemon import Daemon
-from reflector.runtime.decisions import beginning
+from reflector.runtime.decisions import background
 from reflector.runtime.spooled import drain_spool
 from tests.support.projects import Person
 from tests.support.scenes import Inline
@@ -54,7 +55,7 @@ def test_after_any_hook_event_what_was_typed_is_read(scene: Person, event: str):
 
 def test_however_much_hooks_tell_it_is_begun_once(scene: Person, monkeypatch: pytest.MonkeyPatch):
     asked: list[object] = []
-    monkeypatch.setattr(beginning, "_anything", asked.append)
+    monkeypatch.setattr(background, "anything", asked.append)
     spool(scene, "SessionStart")
     spool(scene, "Stop")
     hooked(scene, "SessionEnd")
@@ -81,7 +82,7 @@ def test_where_nothing_waits_nothing_is_looked_at(scene: Person, monkeypatch: py
     def looks(*_: object, **__: object) -> bool:
         raise AssertionError
 
-    monkeypatch.setattr(beginning, "wanted", looks)
+    monkeypatch.setattr(background, "wanted", looks)
     assert not beginning.begin(scene.context())
 
 

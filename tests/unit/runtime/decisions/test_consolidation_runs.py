@@ -10,9 +10,10 @@ import pytest
 
 from reflector.core.run import Outcome, Reason, Run
 from reflector.runtime import supervisor
-from reflector.runtime.decisions import by_hand, whole_bank, worker
+from reflector.runtime.background import worker
+from reflector.runtime.calls.waits import Waits
+from reflector.runtime.decisions import by_hand, whole_bank
 from reflector.runtime.decisions.due import Wish
-from reflector.runtime.decisions.waits import Waits
 from reflector.runtime.loop import Quiet
 from reflector.runtime.review import approve
 from reflector.runtime.undo import undo
@@ -57,10 +58,10 @@ def test_a_regression_enters_by_one_commit_and_one_merge(scene: Person):
     )
     assert end == Waits("nothing")
     assert f"- {RIGHT}" in scene.file("product")
-    subjects = scene.git("log", "--format=%s", "main").splitlines()
+    subjects = scene.git("log", "--topo-order", "--format=%s", "main").splitlines()
     assert subjects[0].startswith("merge(decisions): 1 decision of shop-")
     assert subjects[1].startswith("feat(decisions): 1 decision of shop-")
-    assert "[entry jsonl:talk.talk-0:0]" in scene.git("log", "--format=%B", "main", "-2")
+    assert "[entry jsonl:talk.talk-0:0]" in scene.git("log", "--topo-order", "--format=%B", "main", "-2")
 
 
 def test_what_shows_no_friction_waits_in_the_ledger(scene: Person):
@@ -253,7 +254,7 @@ def test_a_tip_that_waits_for_the_memory_holds_its_bank_and_is_merged_by_the_nex
     scene.git("checkout", "--", ".")
     asked = len(scene.model.requests)
     assert scene.drains("false") == []  # the other slot's supervisor leaves it alone
-    [again] = worker.work(scene.context(), Quiet(), ("false",)) or []
+    [again] = worker.work(scene.context(), "decisions", Quiet(), ("false",)) or []
     assert (again.id, again.outcome) == (run.id, Outcome.MERGED)
     assert len(scene.model.requests) == asked
     assert TABS in scene.file("product")

@@ -10,8 +10,9 @@ import pytest
 
 from reflector.core.run import Phase
 from reflector.runtime import supervisor
-from reflector.runtime.decisions import consolidation, settling, worker
-from reflector.runtime.decisions.beginning import begin, wanted
+from reflector.runtime.background import worker
+from reflector.runtime.background.beginning import begin, wanted
+from reflector.runtime.decisions import consolidation, settling
 from reflector.runtime.loop import Quiet
 from reflector.store import bullets, decisions, reservations
 from reflector.store.locks import Lock
@@ -39,7 +40,7 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
 
 def works(scene: Person) -> list[str | None]:
     """Be the worker until nothing can be done; return how its runs ended."""
-    done = worker.work(scene.context(), Quiet(), ("false",))
+    done = worker.work(scene.context(), "decisions", Quiet(), ("false",))
     return [run.outcome for run in done or ()]
 
 
@@ -123,7 +124,7 @@ def test_a_worker_waits_for_a_provider_that_comes_back_and_leaves_a_dead_one(sce
     assert works(scene) == []
     assert len(scene.model.requests) == 6 * 4
     with scene.context().state() as state:
-        assert not wanted(scene.context(), state)
+        assert not wanted(scene.context(), state, "decisions")
 
 
 def test_a_worker_waits_for_the_interval_and_takes_what_comes_meanwhile(scene: Person):

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from reflector.core.park import Parked
-from reflector.runtime.decisions import allowance, extraction
+from reflector.runtime.calls import allowance
+from reflector.runtime.decisions import extraction
 from reflector.runtime.decisions.extraction import Worked, work_off
 from reflector.runtime.scheduling import Scheduler
 from reflector.store import decisions, scheduling

@@ -11,7 +11,7 @@ from reflector.agent.engine import Step
 from reflector.core.needle import passages
 from reflector.core.sweep import DAY
 from reflector.runtime import log
-from reflector.runtime.decisions.asking import job_record
+from reflector.runtime.calls.asking import job_record
 from reflector.runtime.forgetting.files import derived
 from reflector.runtime.sweep import sweep
 from tests.support.scenes import Scene

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from reflector.core.decision import Delta, Friction, Kind, Source
+from reflector.runtime.calls.waits import Waits
 from reflector.runtime.decisions import due, planning
 from reflector.runtime.decisions.due import next_due
 from reflector.runtime.decisions.planning import Plan, batch, plans
-from reflector.runtime.decisions.waits import Waits
 from reflector.store import decisions
 from reflector.store.state import State
 from tests.support.journals import NOW

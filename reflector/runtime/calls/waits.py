@@ -1,4 +1,4 @@
-"""Why nothing is done for decisions now, and when something may be."""
+"""Why a pipeline does nothing now, and when it may do something."""
 
 from __future__ import annotations
 
