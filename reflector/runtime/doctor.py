@@ -53,8 +53,9 @@ def _git(context: Context) -> Iterator[Check]:
 
 
 def _disk(context: Context) -> Iterator[Check]:
-    free = shutil.disk_usage(context.home.path).free
-    message = f"{free // 1024 // 1024} MiB free under {context.home.path}"
+    home = context.home.path
+    free = shutil.disk_usage(next(each for each in (home, *home.parents) if each.exists())).free
+    message = f"{free // 1024 // 1024} MiB free under {home}"
     yield Check("disk", free > _LEAST_FREE, message, "Free some space.")
 
 

@@ -56,10 +56,10 @@ def find_home(home: str | None = None) -> Home:
     return open_home(_home(home or os.environ.get("REFLECTOR_HOME")))
 
 
-def context(home: str | None = None, identity: str | None = None, *, make: bool = True) -> Context:
+def context(home: str | None = None, identity: str | None = None, *, make: bool = False) -> Context:
     """Build the context of this process. Arguments are flags and win over the environment.
 
-    With `make` off, a home that is not there is not made: nothing at all is written.
+    A home that is not there is made with `make` alone; else nothing at all is written.
     """
     environ = dict(os.environ)
     found = find_home(home) if make else _unmade(home)

@@ -803,3 +803,13 @@ def test_an_interrupted_command_says_so_and_goes_on_the_next_time(used, tmp_path
     done = used("ingest", long, "--json")
     assert done.code == 0
     assert 0 < done.json["files"][0]["entries"] < 20_000
+
+
+@pytest.mark.parametrize(
+    "words", [("status",), ("recall", "x"), ("memory", "ls"), ("doctor",), ("event", "settled")]
+)
+def test_a_home_that_is_not_there_is_named_and_not_made(tmp_path: Path, words: tuple[str, ...]):
+    done = Cli(tmp_path / "no home")(*words)
+    assert done.code != 0
+    assert "reflector init" in done.err + done.out
+    assert not (tmp_path / "no home").exists()

@@ -48,7 +48,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Journal every file; one that cannot be read never keeps the others out."""
     if not (args.files or args.history):
         raise UsageError("There is nothing to read.", hint="Name a file, a folder, or --history.")
-    found = context(args.home, args.identity, make=False)
+    found = context(args.home, args.identity)
     wish = Wish(_since(args, found), args.dry_run, args.settle, keep_backlog=args.reflect)
     paths = [*args.files, *(stores(args.history, found.environ) if args.history else ())]
     with stoppable() as stop:

@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Make the memory, or say that it is there."""
-    found = context(args.home, args.identity)
+    found = context(args.home, args.identity, make=True)
     check(found, args.engine)
     born = birth.init(found)
     hook_gate.refresh(found)

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
             "--port and --token-file go with --http.", hint="`reflector mcp --help` explains them."
         )
     wire = None if args.http else taken()
-    found = context(args.home, args.identity, make=False)
+    found = context(args.home, args.identity)
     found.require()
     try:
         if wire is None:

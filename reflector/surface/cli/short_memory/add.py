@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Add the entry."""
-    found = context(args.home, args.identity)
+    found = context(args.home, args.identity, make=True)
     wanted = Add(new_entry(args.id, args.text))
     path = change(found, args.scope, start(args), wanted)
     note_when_off(found, out)
