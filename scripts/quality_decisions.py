@@ -2,52 +2,34 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
+from quality_table import Judged, home, table
+
 from reflector.core.decision import Delta
-from reflector.runtime import birth
 from reflector.runtime.decisions.extraction import work_off
 from reflector.runtime.ingest import ingest
 from reflector.runtime.loop import Quiet
-from reflector.runtime.settings import with_flags
-from reflector.runtime.wiring import context
 from reflector.store import decisions
 from tests.quality.decisions.dialogues import DIALOGUES, Dialogue, Found
 
 
 def main() -> int:
     """Run what is asked for and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--engine", default="rules")
-    parser.add_argument("--model", default="")
-    args = parser.parse_args()
-    os.environ.pop("REFLECTOR_HOME", None)
-    chosen = [each for each in DIALOGUES if args.engine != "rules" or each.plain]
-    bad = 0
-    print(f"{'dialogue':<44}{'found':>6}  what is wrong")
-    for dialogue in chosen:
-        deltas, left = _extracted(dialogue, args.engine, args.model)
-        faults = list(_faults(dialogue, deltas)) + (["no answer"] if left else [])
-        print(f"{dialogue.name:<44}{len(deltas):>6}  {'; '.join(faults) or '-'}")
-        bad += bool(faults)
-    print(f"{len(chosen) - bad} of {len(chosen)} as they should be")
-    return 1 if bad else 0
+    return table(__doc__ or "", DIALOGUES, ("found",), _judged)
+
+
+def _judged(dialogue: Dialogue, engine: str, model: str) -> Judged:
+    deltas, left = _extracted(dialogue, engine, model)
+    faults = [*_faults(dialogue, deltas), *(["no answer"] if left else [])]
+    return Judged((len(deltas),), faults)
 
 
 def _extracted(dialogue: Dialogue, engine: str, model: str) -> tuple[list[Delta], int]:
-    with tempfile.TemporaryDirectory(prefix="reflector-quality-") as name:
-        folder = Path(name)
-        plain = context(str(folder / "home"), "default")
-        birth.init(plain)
-        flags = {"engine.name": ("--engine", engine), "engine.model": ("--model", model)}
-        found = replace(plain, settings=with_flags(plain.settings, flags))
+    with home(engine, model) as (found, folder):
         ingest(found, _transcript(folder, dialogue), Quiet())
         with found.state() as state:
             work_off(found, state)

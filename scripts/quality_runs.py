@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
-import tempfile
-from dataclasses import replace
-from pathlib import Path
+
+from quality_table import Judged, home, table
 
 from reflector.core.run import Run
-from reflector.runtime import birth
 from reflector.runtime.loop import Quiet
 from reflector.runtime.reflect import Options, reflect
-from reflector.runtime.settings import with_flags
-from reflector.runtime.wiring import Context, context
+from reflector.runtime.wiring import Context
 from reflector.vcs.reads import Reads
 from tests.quality.reflection.dialogues import DIALOGUES, Dialogue
 from tests.support.transcripts import conversation
@@ -24,40 +19,19 @@ HUMAN = "system/human.md"
 
 def main() -> int:
     """Run what is asked for and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--engine", default="rules")
-    parser.add_argument("--model", default="")
-    args = parser.parse_args()
-    os.environ.pop("REFLECTOR_HOME", None)
-    chosen = [each for each in DIALOGUES if args.engine != "rules" or each.plain]
-    bad = 0
-    print(f"{'dialogue':<52}{'outcome':<18}{'tokens':>8}  what is wrong")
-    for dialogue in chosen:
-        run, faults = _judged(dialogue, args.engine, args.model)
-        usage = run.settlement.usage if run.settlement else {}
-        tokens = int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0)
-        outcome = run.outcome.value if run.outcome else "unfinished"
-        print(f"{dialogue.name:<52}{outcome:<18}{tokens:>8}  {'; '.join(faults) or '-'}")
-        bad += bool(faults)
-    print(f"{len(chosen) - bad} of {len(chosen)} as they should be")
-    return 1 if bad else 0
+    return table(__doc__ or "", DIALOGUES, ("outcome", "tokens"), _judged)
 
 
-def _judged(dialogue: Dialogue, engine: str, model: str) -> tuple[Run, list[str]]:
-    with tempfile.TemporaryDirectory(prefix="reflector-quality-") as name:
-        folder = Path(name)
-        birth.init(context(str(folder / "home"), "default"))
-        found = _chosen(context(str(folder / "home"), "default"), engine, model)
+def _judged(dialogue: Dialogue, engine: str, model: str) -> Judged:
+    with home(engine, model) as (found, folder):
         if dialogue.known:
             _remember(found, dialogue)
         talk = conversation(folder / "talk.jsonl", *dialogue.turns)
         (run,) = reflect(found, Options(files=[talk]), Quiet()).runs
-        return run, list(_faults(dialogue, found, run))
-
-
-def _chosen(found: Context, engine: str, model: str) -> Context:
-    flags = {"engine.name": ("--engine", engine), "engine.model": ("--model", model)}
-    return replace(found, settings=with_flags(found.settings, flags))
+        usage = run.settlement.usage if run.settlement else {}
+        tokens = int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0)
+        outcome = run.outcome.value if run.outcome else "unfinished"
+        return Judged((outcome, tokens), list(_faults(dialogue, found, run)))
 
 
 def _remember(found: Context, dialogue: Dialogue) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reflector.agent.engine import PayloadConversation, PayloadEntry
+from reflector.core.quoting import barred
 
 
 def render(conversations: Sequence[PayloadConversation]) -> str:
@@ -17,8 +18,8 @@ def render(conversations: Sequence[PayloadConversation]) -> str:
 
 def _conversation(one: PayloadConversation) -> Iterator[str]:
     yield f"=== conversation {one.id}, backlog_remaining {one.backlog_remaining}"
-    yield from _quoted(f"title: {one.title}")
-    yield from _quoted(f"folder: {one.cwd}")
+    yield from barred(f"title: {one.title}")
+    yield from barred(f"folder: {one.cwd}")
     for entry in one.entries:
         yield from _entry(entry)
     yield f"=== end of conversation {one.id}"
@@ -28,11 +29,7 @@ def _entry(entry: PayloadEntry) -> Iterator[str]:
     yield ""
     yield f"[entry {entry.id}] {entry.kind} {entry.at}".rstrip()
     if entry.tool:
-        yield from _quoted(f"{entry.tool} {entry.arguments}")
-        yield from _quoted("no result" if entry.result is None else f"result: {entry.result}")
+        yield from barred(f"{entry.tool} {entry.arguments}")
+        yield from barred("no result" if entry.result is None else f"result: {entry.result}")
     if entry.text:
-        yield from _quoted(entry.text)
-
-
-def _quoted(text: str) -> Iterator[str]:
-    return (f"| {line}" for line in text.splitlines() or [""])
+        yield from barred(entry.text)

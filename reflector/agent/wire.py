@@ -67,30 +67,48 @@ class Wire:
         """
         self._client.close()
 
-    def ask(self, model: str, request: Mapping[str, Any]) -> Message:
-        """Send one request and return the whole answer. Raises ProviderError."""
+    def ask(self, model: str, request: Mapping[str, Any], until: float | None = None) -> Message:
+        """Send one request and return the whole answer. Raises ProviderError.
+
+        `until` is when it is given up, tries and waits included, as the monotonic clock has it.
+        """
         for attempt in range(_TRIES):
             try:
-                return self._streamed(model, request)
+                return self._streamed(model, request, until)
             except (anthropic.AnthropicError, ProviderError, TypeError, ValueError) as error:
                 fault = _fault_of(error)
-                if fault.reason != "overloaded" or attempt == _TRIES - 1:
+                wait = self._wait(attempt, error)
+                late = until is not None and self._ambient.clock.monotonic() + wait >= until
+                if fault.reason != "overloaded" or attempt == _TRIES - 1 or late:
                     raise fault from error
-                self._ambient.clock.sleep(self._wait(attempt, error))
+                self._ambient.clock.sleep(wait)
         raise AssertionError
 
-    def _streamed(self, model: str, request: Mapping[str, Any]) -> Message:
+    def _streamed(self, model: str, request: Mapping[str, Any], until: float | None) -> Message:
         heat = self._route.temperature
         with self._client.messages.stream(
             model=model,
             max_tokens=self._route.most_output_tokens,
             extra_body=None if heat is None else {"temperature": heat},
+            timeout=Timeout(self._silence(until), connect=_CONNECT_SECONDS),
             **request,
         ) as stream:
+            if until is not None:
+                for _ in stream:  # a server that drips is silent for no long time
+                    self._silence(until)
             message = stream.get_final_message()
         if message.stop_reason is None:
             raise ProviderError("overloaded", "The answer broke off.")
         return message
+
+    def _silence(self, until: float | None) -> float:
+        """Return the seconds without a byte that end a request. Raises ProviderError at the end."""
+        if until is None:
+            return self._route.idle_seconds
+        left = until - self._ambient.clock.monotonic()
+        if left <= 0:
+            raise ProviderError("deadline_exceeded", "The answer took too long.")
+        return min(left, self._route.idle_seconds)
 
     def _wait(self, attempt: int, error: Exception) -> float:
         """Return the seconds to wait: what the server asks, else doubling, with jitter."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -15,11 +16,38 @@ SCHEMA: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One piece of an entry's text, as replicas tell pieces apart; `after` is the part before it.
+
+    Written by `pipelines.diary.parts` alone; whoever changes an entry changes its `text`.
+    """
+
+    id: str
+    after: str
+    at: str
+    version: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one replica counted; of two the later `edition` holds, since only that one writes it.
+
+    Written by `pipelines.diary.counting` alone; whoever counts changes a term's `count`.
+    """
+
+    replica: str
+    edition: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One thing that happened, or with `kind` note a judgement about it.
 
     Days are local dates (`2026-11-30`), times are RFC 3339 UTC. `turn` is None where nobody knows:
-    such an entry is never continued. `version` grows with every change.
+    such an entry is never continued. `version` grows with every change, `life` only when a record
+    that was deleted is brought back.
     """
 
     id: str
@@ -35,6 +63,8 @@ class Entry:
     updated_at: str = ""
     reinforced_on: str = ""
     version: int = 1
+    life: int = 1
+    parts: tuple[Part, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +79,7 @@ class Trait:
     salience: float = 0.5
     last_reinforced: str = ""
     version: int = 1
+    life: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +90,17 @@ class Term:
     count: int
     last_used: str = ""
     version: int = 1
+    life: int = 1
+    counts: tuple[Share, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """What was deleted, without a word of it: its id and the version that is dead."""
+    """What was deleted, without a word of it: every life up to `version` is dead.
+
+    The record's own `version` will do: it is never less than its `life`. A term's id is
+    `pipelines.diary.settling.term_tombstone`.
+    """
 
     id: str
     version: int
@@ -81,7 +118,9 @@ class Mood:
 class Diary:
     """Everything of one diary at one moment. `notes` are the person's lines of NOTES.md.
 
-    `damaged` are the paths of files that could not be read; they stay as they are.
+    Entries, traits and tombstones go by their ids, terms by `term_key`. `damaged` are the paths of
+    files that could not be read; they stay as they are. `replica` is this diary among those that
+    meet by packs, "" until it met one.
     """
 
     entries: Mapping[str, Entry] = field(default_factory=dict)
@@ -92,3 +131,19 @@ class Diary:
     notes: tuple[str, ...] = ()
     mood: Mood = Mood()
     damaged: tuple[str, ...] = ()
+    replica: str = ""
+
+
+def term_key(term: str) -> str:
+    """Return what a term goes by in a lexicon: however it was typed, it is one term."""
+    return folded(term)
+
+
+def told_at(entry: Entry) -> tuple[str, str]:
+    """Return what puts entries in the order in which they were last told."""
+    return entry.updated_at or entry.created_at or entry.date, entry.id
+
+
+def folded(text: str) -> str:
+    """Return a text without what differs in typing alone: case, width, blanks."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

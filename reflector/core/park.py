@@ -75,6 +75,11 @@ class Parked:
         """Return when the next probe may start."""
         return (self.last_probe_at or self.parked_at) + PROBE_EVERY
 
+    @property
+    def innocent(self) -> bool:
+        """Whether nothing speaks against the provider itself: only what runs read was at fault."""
+        return self.streak.of_provider == 0
+
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:

@@ -9,9 +9,11 @@ from reflector.memory.budget import estimate_tokens
 from reflector.memory.codes import finding
 from reflector.memory.edit import Edit, Scope
 from reflector.memory.entries import parts_of
+from reflector.memory.experiences.form import layer_of
 from reflector.memory.finding import Finding
 from reflector.memory.sections import whole
 from reflector.memory.shares import SYSTEM_TIER
+from reflector.memory.stored_rules import PIPELINE as EXTRACTION
 from reflector.memory.tree import Tree
 from reflector.memory.view import fact, view_of
 
@@ -44,6 +46,10 @@ def target_only(edit: Edit) -> Iterator[Finding]:
         for change in edit.changes:
             if change.path not in mine:
                 yield finding("outside_target", change.path, target=edit.scope.target)
+    if edit.by_run and edit.scope.pipeline == EXTRACTION:
+        for change in edit.changes:
+            if not (layer_of(change.path) and change.path.endswith(".md")):
+                yield finding("outside_target", change.path, target="experiences and facts")
 
 
 def _given(scope: Scope) -> frozenset[str] | None:

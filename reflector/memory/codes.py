@@ -168,6 +168,13 @@ RULES: Final[dict[str, Code]] = {
     "undone_before": Code(
         13, "awaiting_review", "A person undid or rejected this line; it is written again."
     ),
+    # 14: experiences and facts
+    "stored_broken": Code(14, "failed", "{sentence}"),
+    "stored_lacking": Code(14, "none", "{sentence} As it is, it is read as a plain document."),
+    "stored_twin": Code(14, "failed", "{other} has the same id."),
+    "stored_copied": Code(14, "none", "{other} has the same id; commands reach only one of them."),
+    "chain_broken": Code(14, "failed", "{sentence}"),
+    "chain_loose": Code(14, "none", "{sentence}"),
 }
 
 

@@ -11,6 +11,7 @@ from reflector.memory import rooms, shares
 from reflector.memory.budget import Limits, estimate_tokens, settled
 from reflector.memory.decided import decided
 from reflector.memory.entries import FIRST, Part, parts_of, plain
+from reflector.memory.fitted import Fitted
 from reflector.memory.sections import Gathered, Section, element, gather, joined, section
 from reflector.memory.shares import SHARES, Share
 from reflector.memory.short_memory import Given, ShortMemory
@@ -22,6 +23,8 @@ PREVIEW_CHARS = 2000
 _FRAME = "frame"
 _SHORT = "short_memory"
 _NO_SHORT_MEMORY = ShortMemory()
+_BEFORE = ("self", "memory", "decisions")
+"""What comes before a section that lays itself out."""
 _LONGEST_PATH = 200
 _TROUBLES_PART = 5
 _IN_SHORT = "[a MEMORY.md is not shown; why: reflector short-memory check]\n"
@@ -31,8 +34,9 @@ _IN_SHORT = "[a MEMORY.md is not shown; why: reflector short-memory check]\n"
 class BlockOptions:
     """The caller's words and limits.
 
-    `read_more` is a command that holds `PATH` once, as notes name it. `later` are sections of other
-    pipelines: they come behind the memory's own documents, with the share of their name.
+    `read_more` is a command that holds `PATH` once, as notes name it. `fitted` and `later` are
+    sections of other pipelines: they come behind the memory's own documents, with the share of
+    their name.
     """
 
     preface: Sequence[str]
@@ -42,6 +46,7 @@ class BlockOptions:
     short: ShortMemory = _NO_SHORT_MEMORY
     shares: Mapping[str, Share] = field(default_factory=lambda: SHARES)
     later: Sequence[Part] = ()
+    fitted: Fitted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,8 @@ def compile_block(view: MemoryView, options: BlockOptions) -> Block:
     limits = Limits(options.budget_tokens, options.max_chars)
     top, bottom = _frame(view, options)
     room = limits.total - limits.cost(top) - limits.cost(bottom)
+    own = _own(options, limits, room)
+    room -= own.frame(limits) if own else 0
     if options.budget_tokens < MINIMUM_TOKENS or room < 0:
         raise UsageError(
             f"A block of {options.budget_tokens} tokens and {options.max_chars} characters is too"
@@ -89,11 +96,13 @@ def compile_block(view: MemoryView, options: BlockOptions) -> Block:
     ]
 
     longest = limits.cost(_metadata(view, sum(each.part.count for each in parts)))
+    before = sum(each.part.name in _BEFORE for each in parts)
 
     def assemble(left: int) -> tuple[str, tuple[Section, ...]]:
         # At the smallest budgets there is no room for what only tells of the memory.
         told = longest < left
-        texts, sections = _sections(parts, left - longest if told else left, limits, options)
+        given = left - longest if told else left
+        texts, sections = _sections(parts, (before, own), given, limits, options)
         about = _metadata(view, sum(each.omitted for each in sections)) if told else ""
         return "".join((head, *_vital_first(texts, len(head)), about, bottom)), sections
 
@@ -152,23 +161,42 @@ def _short_section(short: _Admitted, options: BlockOptions, limits: Limits) -> t
     return (Section(_SHORT, short.tokens, 0, most, short.omitted),)
 
 
+def _own(options: BlockOptions, limits: Limits, room: int) -> Fitted | None:
+    """Return the section that lays itself out; none where not even its frame has room."""
+    own = options.fitted
+    return own if own and own.frame(limits) <= room else None
+
+
 def _sections(
-    parts: Sequence[Gathered], left: int, limits: Limits, options: BlockOptions
+    parts: Sequence[Gathered],
+    placed: tuple[int, Fitted | None],
+    left: int,
+    limits: Limits,
+    options: BlockOptions,
 ) -> tuple[list[tuple[str, str]], tuple[Section, ...]]:
-    given = rooms.rooms(
-        {each.part.name: each.size for each in parts}, left, limits.total, options.shares
-    )
-    texts: list[tuple[str, str]] = []
-    sections: list[Section] = []
-    for each in parts:
-        name = each.part.name
-        text, omitted = section(each, given[name], limits, options.read_more)
-        texts.append((name, text))
-        own = options.shares.get(name)
-        floor, ceiling = (own.floor, own.ceiling) if own else (0, 0)
-        least, most = (limits.tokens * percent // 100 for percent in (floor, ceiling))
-        sections.append(Section(name, estimate_tokens(text), least, most, omitted))
-    return texts, tuple(sections)
+    """Lay all sections out; `placed` is the one that does so itself, and behind how many it comes."""
+    before, own = placed
+    sizes = {each.part.name: each.size for each in parts}
+    if own:
+        most = rooms.most(own.name, limits.total, options.shares)
+        sizes[own.name] = own.size(most, limits)
+    given = rooms.rooms(sizes, left, limits.total, options.shares)
+    laid = [
+        (each.part.name, *section(each, given[each.part.name], limits, options.read_more))
+        for each in parts
+    ]
+    if own:
+        fit = own.within(given[own.name], limits)
+        laid.insert(before, (own.name, fit.text, fit.omitted))
+    sections = (_about(name, text, omitted, limits, options) for name, text, omitted in laid)
+    return [(name, text) for name, text, _ in laid], tuple(sections)
+
+
+def _about(name: str, text: str, omitted: int, limits: Limits, options: BlockOptions) -> Section:
+    share = options.shares.get(name)
+    floor, ceiling = (share.floor, share.ceiling) if share else (0, 0)
+    least, most = (limits.tokens * percent // 100 for percent in (floor, ceiling))
+    return Section(name, estimate_tokens(text), least, most, omitted)
 
 
 def _vital_first(texts: Sequence[tuple[str, str]], before: int) -> list[str]:

@@ -15,7 +15,7 @@ from reflector.memory.tree import ARCHIVE, Change, companion, is_document
 _SHARED = frozenset({"description", "read_only", "name", "version", "deprecated", "replaced_by"})
 _LEARNED = frozenset(
     {"confidence", "boundary_envs", "project", "branch", "status", "supersedes", "superseded_by"}
-    | {"evidence", "created", "updated", "search_keys", "subject", "files", "source"}
+    | {"evidence", "created", "updated", "search_keys", "subject", "files", "source", "verified"}
 )
 OUR_KEYS = _SHARED | _LEARNED
 

@@ -8,10 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from typing import TYPE_CHECKING
 
+from reflector.core.ellipsis import shortened
 from reflector.core.redact import find_secrets, redact_record
 from reflector.core.sentinel import attribute, escape
-from reflector.memory.view import MemoryView, Named, Shown, Skill
+
+if TYPE_CHECKING:  # what it reads documents with costs a prompt's hook more than the search does
+    from reflector.memory.view import MemoryView, Named, Shown, Skill
 
 SELF = ("system/persona.md", "system/identity.md")
 FIRST = ("system/boundaries.md", "system/human.md")
@@ -187,8 +191,7 @@ def _rank(top: str) -> tuple[int, str]:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return plain(line if len(line) <= _LINE else line[: _LINE - 1].rstrip() + "…")
+    return plain(shortened(" ".join(text.split()), _LINE))
 
 
 def _showable(text: str) -> str:

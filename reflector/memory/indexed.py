@@ -1,14 +1,16 @@
-"""What of a document is searched, and for whose eyes it is."""
+"""What of a document is searched, for whose eyes it is, and how far it can be trusted."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING
 
 from reflector.core.cleaning import clean
 from reflector.core.errors import DocumentError
+from reflector.core.experience import CONFIDENCE
 from reflector.memory.tree import is_document, tier
 
 if TYPE_CHECKING:
@@ -16,10 +18,13 @@ if TYPE_CHECKING:
 
 _HEADING = re.compile(r"#{1,6}[ \t]+(.+)")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-_DETAILS = re.compile(r"^## Details[ \t]*$", re.MULTILINE)
 _BOUND = ("experiences", "facts")
 _SECTION = 2000
 """Characters after which a section ends at the next line, whether a heading follows or not."""
+ACTIVE, SUPERSEDED = "active", "superseded"
+LAYERS = ("documents", "decisions", "experiences", "facts")
+"""The parts of a memory that can be searched alone; what is no other is a document."""
+_LAYER_OF = {"projects": "decisions", "experiences": "experiences", "facts": "facts"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,23 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """What a document says of itself; one that says nothing is current, certain and verified.
+
+    `item` is the id of an experience or a fact. `links` are the paths it names, `evidence` the
+    entries it was taken from.
+    """
+
+    item: str = ""
+    status: str = ACTIVE
+    branch: str = ""
+    confidence: float = 1.0
+    verified: bool = True
+    links: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Indexed:
     """A document as it is searched, without secrets. `bank` is "" when it is for every project."""
 
@@ -39,13 +61,25 @@ class Indexed:
     keys: str
     bank: str
     passages: tuple[Passage, ...]
+    standing: Standing = Standing()
+
+    @property
+    def layer(self) -> str:
+        """Return which of the layers it is of."""
+        return layer_of(self.path)
+
+
+def layer_of(path: str) -> str:
+    """Return which of the layers a document's path lies in."""
+    return _LAYER_OF.get(path.partition("/")[0], LAYERS[0])
 
 
 def indexed(path: str, raw: bytes) -> Indexed | None:
     """Read what is searched of a file; None when it is not found by anybody.
 
-    That is so of what is no document or cannot be parsed (`memory lint` names it), of a path that
-    holds a secret, and of what another document took the place of (F135).
+    That is so of what is no document or cannot be parsed (`memory lint` names it), and of a path
+    that holds a secret. What another document took the place of is found by those alone who ask
+    for it (F135).
     """
     if not is_document(path) or clean(path) != path:
         return None
@@ -55,11 +89,10 @@ def indexed(path: str, raw: bytes) -> Indexed | None:
         document = parse(path, raw)
     except DocumentError:
         return None
-    if document.value("superseded_by") or document.value("status") == "superseded":
-        return None
-    body = clean(_searched(path, document.body))
-    about, keys = clean(document.description), clean(_keys(document))
-    return Indexed(path, about, keys, _bank(path, document), tuple(passages(body)))
+    searched = clean(_parts(path, document.body)[0])
+    about, keys = clean(document.description), clean("\n".join(_texts(document, "search_keys")))
+    standing = _standing(path, document, searched)
+    return Indexed(path, about, keys, _bank(path, document), tuple(passages(searched)), standing)
 
 
 def passages(body: str) -> Iterator[Passage]:
@@ -83,17 +116,63 @@ def passages(body: str) -> Iterator[Passage]:
         yield Passage(heading, "\n".join(lines).strip("\n"))
 
 
-def _searched(path: str, body: str) -> str:
-    """Leave out what a fact keeps word for word: it is shown on request, and not searched."""
-    details = _DETAILS.search(body) if tier(path) == "facts" else None
-    return body[: details.start()] if details else body
+def _parts(path: str, body: str) -> tuple[str, str]:
+    """Return what is searched, and what a fact keeps word for word, which is shown on request."""
+    if tier(path) != "facts":
+        return body, ""
+    from reflector.memory.experiences.form import parts  # noqa: PLC0415 - as above
+
+    return parts("fact", body)
 
 
-def _keys(document: Document) -> str:
-    keys = document.value("search_keys")
-    if not isinstance(keys, list):
+def details_of(raw: bytes, path: str) -> str:
+    """Return what a fact keeps word for word, without secrets; "" when it keeps nothing."""
+    from reflector.memory.document import parse  # noqa: PLC0415 - shown on request alone
+
+    try:
+        body = parse(path, raw).body
+    except DocumentError:
         return ""
-    return "\n".join(key for key in keys if isinstance(key, str))
+    return clean(_parts(path, body)[1])
+
+
+def _standing(path: str, document: Document, body: str) -> Standing:
+    from reflector.memory.document import links  # noqa: PLC0415 - as above
+    from reflector.memory.experiences.form import id_of, superseded  # noqa: PLC0415
+
+    status = SUPERSEDED if superseded(document) else ACTIVE
+    if tier(path) not in _BOUND:
+        return Standing(status=status)
+    return Standing(
+        item=id_of(path),
+        status=status,
+        branch=clean(_text(document, "branch")),
+        confidence=_confidence(document.value("confidence")),
+        verified=document.value("verified") not in (False, "false"),
+        links=tuple(each.path for each in links(body)),
+        evidence=tuple(_texts(document, "evidence")),
+    )
+
+
+def _confidence(given: object) -> float:
+    """Read how sure an item is; one that says nothing was written by hand, and is sure."""
+    if given is None:
+        return 1.0
+    try:
+        found = float(str(given))
+    except ValueError:
+        return CONFIDENCE
+    return CONFIDENCE if isnan(found) else min(max(found, 0.0), 1.0)
+
+
+def _texts(document: Document, key: str) -> list[str]:
+    found = document.value(key)
+    return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+
+
+def _text(document: Document, key: str) -> str:
+    found = document.value(key)
+    return found if isinstance(found, str) else ""
 
 
 def _bank(path: str, document: Document) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reflector.memory.budget import Claim, allot
-from reflector.memory.shares import REST, SYSTEM_TIER, TIER, UNNAMED, Share
+from reflector.memory.shares import DIARY, REST, SYSTEM_TIER, TIER, UNNAMED, Share
 
 
 def most(name: str, total: int, shares: Mapping[str, Share]) -> int:
@@ -19,16 +19,17 @@ def rooms(
 ) -> dict[str, int]:
     """Give every section its room, all in costs; together at most `room`.
 
-    The system tier as a whole and everything else as a whole come first, each with its fixed share
-    of `total`; then each of the two is shared out by floors, ceilings and weights.
+    The system tier, a diary and everything else come first, each as a whole with its fixed share of
+    `total`; then each of the three is shared out by floors, ceilings and weights.
     """
     claims = {name: _claim(size, total, shares.get(name, UNNAMED)) for name, size in sizes.items()}
-    tier = {name: claim for name, claim in claims.items() if name in TIER}
-    rest = {name: claim for name, claim in claims.items() if name not in TIER}
-    halves = [_together(tier, SYSTEM_TIER, total), _together(rest, REST, total)]
+    groups: list[tuple[dict[str, Claim], int]] = [({}, SYSTEM_TIER), ({}, DIARY), ({}, REST)]
+    for name, claim in claims.items():
+        groups[0 if name in TIER else 1 if name == "diary" else 2][0][name] = claim
+    given = allot([_together(each, percent, total) for each, percent in groups], room)
     found: dict[str, int] = {}
-    for half, given in zip((tier, rest), allot(halves, room), strict=True):
-        found |= dict(zip(half, allot(list(half.values()), given), strict=True))
+    for (each, _), own in zip(groups, given, strict=True):
+        found |= dict(zip(each, allot(list(each.values()), own), strict=True))
     return found
 
 

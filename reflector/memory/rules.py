@@ -17,6 +17,7 @@ from reflector.memory import (
     path_rules,
     skill_operations,
     skill_rules,
+    stored_rules,
     text_rules,
     undone_rules,
 )
@@ -90,6 +91,9 @@ _TABLE = (
     Rule(evidence_rules.skill_operations, Held.TIP),
     Rule(evidence_rules.scripts, Held.TIP),
     Rule(undone_rules.undone_lines, Held.TIP),
+    Rule(stored_rules.form, Held.TIP | Held.PLANNED),
+    Rule(stored_rules.twins, Held.TIP | Held.PLANNED),
+    Rule(stored_rules.chains, Held.TIP | Held.PLANNED),
 )
 
 

@@ -11,6 +11,8 @@ FRAME = 10
 SHORT_MEMORY = 35
 SYSTEM_TIER = 45
 REST = 10
+# On top of that, where a diary is kept: then all of them are lowered in proportion if need be.
+DIARY = 10
 
 TIER = ("self", "memory")
 
@@ -28,6 +30,7 @@ SHARES: Mapping[str, Share] = {
     "self": Share(15, 40, 3),
     "memory": Share(30, 75, 5),
     "decisions": Share(4, 50, 4),
+    "diary": Share(DIARY, 75, 8),
     "external_projection": Share(4, 50, 2),
     "skills": Share(2, 40, 2),
 }

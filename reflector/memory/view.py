@@ -10,11 +10,13 @@ from typing import overload
 from reflector.core.decision import FILES
 from reflector.core.errors import DocumentError
 from reflector.memory.document import parse
+from reflector.memory.experiences import listing
 from reflector.memory.tree import is_document
 
 _PROJECTS = "projects/"
 _SKILLS = "skills/"
 _SKILL = "/SKILL.md"
+_EXPERIENCES, _FACTS = _ITEMS = ("experiences/", "facts/")
 _DECISIONS = tuple(f"{name}.md" for name in FILES)
 
 
@@ -48,7 +50,8 @@ class Skill:
 class MemoryView:
     """What the block is compiled from: one revision of one identity's memory, for one project.
 
-    `others` are sorted by path. `decisions` are the files of the project's bank, in their order.
+    `others` are sorted by path, items of `experiences/` and `facts/` by age. `decisions` are the
+    files of the project's bank, in their order.
     """
 
     identity: str
@@ -61,8 +64,8 @@ class MemoryView:
 
 
 # What the block needs of a document: its description, and the text of a system document or of a
-# file of decisions, or the name of a skill. Plain pairs, because a memory has thousands and each is
-# stored and loaded.
+# file of decisions, the name of a skill, or when and for whom an item was made. Plain pairs,
+# because a memory has thousands and each is stored and loaded.
 Fact = tuple[str, str]
 
 
@@ -83,6 +86,8 @@ def fact(path: str, raw: bytes) -> Fact | None:
         return None
     if path.startswith("system/") or decided(path):
         return document.description, document.body
+    if path.startswith(_ITEMS):
+        return listing.fact(document)
     name = str(document.value("name") or "") or path.split("/")[1] if skill else ""
     return document.description, name
 
@@ -100,6 +105,7 @@ class _Listing(Sequence[Named]):
 
     paths: Sequence[str]
     facts: Mapping[str, Fact]
+    counted: Mapping[str, Fact]
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -112,9 +118,10 @@ class _Listing(Sequence[Named]):
     def __getitem__(self, at: int | slice) -> Named | Sequence[Named]:
         """Return one, or some."""
         if isinstance(at, slice):
-            return _Listing(self.paths[at], self.facts)
+            return _Listing(self.paths[at], self.facts, self.counted)
         path = self.paths[at]
-        return Named(path, self.facts[path][0])
+        known = self.counted.get(path) or self.facts[path]
+        return Named(path, known[0])
 
 
 def view_of(
@@ -138,15 +145,37 @@ def view_of(
     kept = {*system, *skills, *projects}
     theirs = [path for path in theirs if path not in shown]
     others = sorted([path for path in paths if path not in kept] + theirs)
+    others, counted = _items_by_age(others, facts, bank)
     return MemoryView(
         identity,
         revision,
         tuple(Shown(path, *facts[path]) for path in system),
-        _Listing(others, facts),
+        _Listing(others, facts, counted),
         tuple(Skill(facts[path][1], facts[path][0], path) for path in skills),
         bank,
         tuple(Shown(path, *facts[path]) for path in shown),
     )
+
+
+def _items_by_age(
+    paths: list[str], facts: Mapping[str, Fact], bank: str
+) -> tuple[list[str], dict[str, Fact]]:
+    """Put the newest items of a project in the place of all, and lines that count the others."""
+    learned, known = _below(paths, _EXPERIENCES), _below(paths, _FACTS)
+    if not (learned or known):
+        return paths, {}
+    newest, counted = listing.facts(known, facts, bank)
+    if learned:
+        at = paths.index(learned[0])
+        paths = [
+            *paths[:at],
+            *listing.experiences(learned, facts, bank),
+            *paths[at + len(learned) :],
+        ]
+    if known:
+        at = paths.index(known[0])
+        paths = [*paths[:at], *newest, *counted, *paths[at + len(known) :]]
+    return paths, counted
 
 
 def _below(paths: list[str], folder: str) -> list[str]:

@@ -15,16 +15,32 @@ import yaml
 
 from reflector.core.errors import NotFoundError
 from reflector.memory.short_memory import MOST_BYTES, MOST_CHARACTERS, MOST_ENTRIES
+from reflector.pipelines.contexts import (
+    DecisionRulesContext,
+    DiaryItemsContext,
+    DiaryJudgeContext,
+    DiaryRulesContext,
+    DiaryWindowContext,
+    EnvelopeContext,
+    QueueContext,
+)
 
 # The elements that our own templates open and close around foreign text.
 _OWN_TAG = re.compile(
     r"<(?=/?(?:conversations|focus|do_not_write|memory_tree|system_documents|transcript|"
-    r"previous_human|assistant_context|user_message|decision_files|deltas|already_documented)\b)",
+    r"previous_human|assistant_context|user_message|decision_files|deltas|already_documented|"
+    r"context_only|segment|drafts|"
+    r"last_sentence|last_messages|goes_on|impressions|diary_items|own_persona)\b)",
     re.IGNORECASE,
 )
 _HEADER = re.compile(r"---\n(.*?\n)---\n", re.DOTALL)
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _SEEDS = "seeds/"
+
+ExperienceTask = Literal[
+    "scene", "coding", "coding-zh", "working", "working-zh", "both", "both-zh", "reconcile"
+]
+"""The rules for experiences; `both` is what is the same for coding and working."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +95,20 @@ class OpeningDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class OpeningExperience:
+    """An experience that may be a skill, with the sessions in which it was used or confirmed."""
+
+    path: str
+    task: str
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True)
 class OpeningContext:
     """What the first message of a run shows. `rest` says that the transcript goes on.
 
     `file` holds the transcript for an agent CLI, which edits files itself; "" for our own tools.
+    `ripe` are experiences that were used so often that one may be a skill.
     """
 
     tree: Sequence[OpeningDocument]
@@ -91,6 +117,7 @@ class OpeningContext:
     lines: int
     rest: bool
     file: str = ""
+    ripe: Sequence[OpeningExperience] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +139,6 @@ class ShortMemoryContext:
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionRulesContext:
-    """What the rules for project decisions mention: the limits of each of their files."""
-
-    most_lines: int
-    most_characters: int
-
-
-@dataclass(frozen=True, slots=True)
 class McpContext:
     """What the words of the MCP server mention: whose memory it is, how much one answer holds."""
 
@@ -129,46 +148,50 @@ class McpContext:
 
 
 @dataclass(frozen=True, slots=True)
-class EnvelopeContext:
-    """One message of a person, and what it refers to ("" = nothing)."""
+class ExperienceRulesContext:
+    """What the rules for experiences mention: whether the host knows project and branch."""
 
-    prompt: str
-    previous_human: str
-    assistant_context: str
+    project_known: bool
+    branch_known: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A text under its name."""
+class SegmentContext:
+    """A segment as a model reads it, and the turns before it. `left_out` says what is missing."""
 
-    name: str
+    segment: str
+    earlier: str
+    left_out: str
+    without_tools: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PromptItem:
+    """A stored experience or fact that a draft may be about."""
+
+    id: str
+    title: str
     text: str
+    verified: bool
 
 
 @dataclass(frozen=True, slots=True)
-class PromptDelta:
-    """A decision as a person said it. `friction` names what was the matter, "" is not said."""
+class PromptDraft:
+    """An experience or a fact that is to be stored, and the stored ones beside it."""
 
-    id: int
-    kind: str
-    statement: str
-    evidence: str
-    friction: Sequence[str]
-    rejected_alternative: str
-    rationale: str
+    key: str
+    layer: str
+    title: str
+    text: str
+    verified: bool
+    items: Sequence[PromptItem]
 
 
 @dataclass(frozen=True, slots=True)
-class QueueContext:
-    """What a consolidation reads: the files of a bank, its deltas by conversation, oldest first.
+class DraftsContext:
+    """What a reconciliation reads."""
 
-    `digest` is what the project's own instruction files say, `unwanted` as in a run's prompt.
-    """
-
-    files: Sequence[Named]
-    conversations: Sequence[Sequence[PromptDelta]]
-    digest: Sequence[Named]
-    unwanted: Sequence[str]
+    drafts: Sequence[PromptDraft]
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +297,34 @@ class Words:
         """Render the decisions that are to be consolidated, and the files they go into."""
         return self._render("model/decisions-queue.md", _values(context))
 
+    def diary_judge(self, context: DiaryJudgeContext) -> str:
+        """Render the question whether a sentence is worth keeping."""
+        return self._render("model/diary-judge.md", _values(context))
+
+    def diary_rules(self, task: Literal["consolidate", "sleep"], context: DiaryRulesContext) -> str:
+        """Render what a model is told before it writes in the diary, or puts it in order."""
+        return self._render(f"model/diary-{task}.md", _values(context))
+
+    def diary_window(self, context: DiaryWindowContext) -> str:
+        """Render the last messages, out of which a diary entry is made."""
+        return self._render("model/diary-window.md", _values(context))
+
+    def diary_items(self, context: DiaryItemsContext) -> str:
+        """Render the items of a diary that a night puts in order."""
+        return self._render("model/diary-items.md", _values(context))
+
+    def experience_rules(self, task: ExperienceTask, context: ExperienceRulesContext) -> str:
+        """Render what a model is told before it names a scene, extracts or reconciles."""
+        return self._render(f"model/experiences-{task}.md", _values(context))
+
+    def segment(self, context: SegmentContext) -> str:
+        """Render a segment, out of which experiences and a fact are taken."""
+        return self._render("model/experiences-segment.md", _values(context))
+
+    def drafts(self, context: DraftsContext) -> str:
+        """Render drafts, and what the memory holds already."""
+        return self._render("model/experiences-drafts.md", _values(context))
+
     def mcp_instructions(self, context: McpContext) -> str:
         """Render what an MCP client tells its model about the server."""
         return self._render("model/mcp-instructions.md", _values(context))
@@ -355,6 +406,13 @@ def _values(
     | DecisionRulesContext
     | EnvelopeContext
     | QueueContext
+    | ExperienceRulesContext
+    | SegmentContext
+    | DraftsContext
+    | DiaryJudgeContext
+    | DiaryRulesContext
+    | DiaryWindowContext
+    | DiaryItemsContext
     | McpContext,
 ) -> dict[str, object]:
     # Not `asdict`: it would turn the conversations inside into dictionaries as well.

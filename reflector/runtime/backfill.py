@@ -183,6 +183,7 @@ class _Import:
             along,
             settled=self.wish.settled,
             passing_by=history and not self.wish.keep_backlog,
+            history=history or self.wish.settled,  # a file that is closed is no live session
         )
         self.files.append(done)
         if not history:

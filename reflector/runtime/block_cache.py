@@ -12,6 +12,7 @@ from reflector.core.redact import find_secrets
 from reflector.memory.compile import Block
 from reflector.runtime import short_memory
 from reflector.runtime.banks import common_dir
+from reflector.runtime.block_place import place
 from reflector.runtime.compiled import Wanted, compile_block, launcher
 from reflector.runtime.wiring import Context
 from reflector.store.disk import make_folder, write_atomic
@@ -20,7 +21,6 @@ from reflector.store.short_memory import project_root
 _FORMAT = "reflector-block 2"
 _AGAIN = 4
 _MOST = 32
-_LONGEST_NAME = 200
 _HEAD_BYTES = 1 << 16
 
 
@@ -47,10 +47,14 @@ def stamped(context: Context, start: Path | None) -> tuple[str, ...]:
     """Return the stamps of everything else that a block depends on.
 
     They are taken before anything is read: what changes meanwhile makes them false. The forms are
-    what `surface/hook.py` knows: `file <facts> <path>`, `same <device.inode> <path>`, and `here
-    <device.inode>` of the identity's folder: a home that was copied shows no file of the other.
+    what `surface/hook.py` knows: `file <facts> <path>`, `same <device.inode> <path>`, `until
+    <seconds>`, and `here <device.inode>` of the identity's folder: a home that was copied shows no
+    file of the other.
     """
     paths = [one.path for one in short_memory.candidates(context, start)]
+    kept = context.settings.flag("diary.enabled")
+    if kept:
+        paths.append(str(context.agent.diary / ".git/refs/heads/main"))
     paths += [
         launcher(context),
         str(context.home.settings),
@@ -58,6 +62,8 @@ def stamped(context: Context, start: Path | None) -> tuple[str, ...]:
     ]
     root = project_root(str(start)) if start else None
     lines = [f"here {_inode(str(context.agent.path))}", *(_file(path) for path in paths)]
+    if kept:
+        lines.append(_until(context))
     if root is not None:
         lines.append(_same(str(start)))
         lines += _marks(os.path.realpath(str(start)), root)
@@ -97,21 +103,10 @@ def _may_be_named(start: str) -> bool:
 def _by_environment(context: Context) -> bool:
     """Tell whether a variable of this process decides what is shown: hooks may have another."""
     return any(
-        name.startswith(("prompt.", "short_memory.", "decisions."))
+        name.startswith(("prompt.", "short_memory.", "decisions.", "diary."))
         and origin.startswith("REFLECTOR_")
         for name, origin in context.settings.origins.items()
     )
-
-
-def place(context: Context, start: Path | None) -> Path:
-    """Return the file of a block; the hook finds it by the same rule, and reads its `cwd` line."""
-    if start is None:
-        return context.agent.path / "block"
-    name = str(start).replace("%", "%25").replace("/", "%2F")
-    raw = os.fsencode(name)
-    if len(raw) > _LONGEST_NAME:
-        raw = raw[: _LONGEST_NAME // 2] + raw[-_LONGEST_NAME // 2 :]
-    return context.agent.path / "blocks" / os.fsdecode(raw)
 
 
 def facts(path: str) -> str:
@@ -130,6 +125,12 @@ def _file(path: str) -> str:
 
 def _same(path: str) -> str:
     return f"same {_inode(path)} {path}"
+
+
+def _until(context: Context) -> str:
+    from reflector.runtime.diary.shown import in_force_until  # noqa: PLC0415 - not without a diary
+
+    return f"until {in_force_until(context)}"
 
 
 def _inode(path: str) -> str:

@@ -22,6 +22,7 @@ from reflector.memory.commit_message import render
 from reflector.runtime import payload as payloads
 from reflector.runtime.agent_process import AgentPrograms
 from reflector.runtime.decisions.brief import Brief
+from reflector.runtime.experiences.brief import Segment
 from reflector.runtime.judgement import judge, scope_of
 from reflector.runtime.payload import Payload
 from reflector.runtime.processes import die_with_parent
@@ -122,6 +123,8 @@ def work(payload: Payload, run_folder: Path) -> tuple[Finish, str]:
     try:
         if payload.brief is not None:
             finish = _consolidated(task, payload.brief, commit, run_folder, ambient)
+        elif payload.segment is not None:
+            finish = _extracted(task, payload.segment, commit, worktree, ambient)
         else:
             finish = engine(payload.engine, ambient).run(
                 task, commit, lambda line: _say(f"progress {line}")
@@ -142,6 +145,14 @@ def _consolidated(
     from reflector.runtime.decisions.editing import consolidate  # noqa: PLC0415 - imports a client
 
     return consolidate(task, brief, commit, run_folder / "out", ambient)
+
+
+def _extracted(
+    task: Task, segment: Segment, commit: WorktreeCommit, worktree: Worktree, ambient: Ambient
+) -> Finish:
+    from reflector.runtime.experiences.extracting import extract  # noqa: PLC0415 - imports a client
+
+    return extract(task, segment, commit, worktree, ambient)
 
 
 def _system_left(payload: Payload, worktree: Worktree) -> int | None:

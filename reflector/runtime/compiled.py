@@ -13,6 +13,7 @@ from reflector.harness.limits import escaped_chars, least, wide
 from reflector.memory.compile import Block, BlockOptions
 from reflector.memory.compile import compile_block as compile_view
 from reflector.memory.entries import Part, recalled
+from reflector.memory.fitted import Fitted
 from reflector.memory.shares import shares_of
 from reflector.memory.tree import Tree
 from reflector.memory.view import MemoryView
@@ -33,12 +34,14 @@ class Wanted:
     """For whom a block is: where the session starts, what it may take, whether a hook prints it.
 
     `budget_tokens` is 0 for what the settings say. What `query` recalls has a section of its own.
+    `note_tool` is how an agent leaves a note in the diary, "" for the command.
     """
 
     start: Path | None = None
     budget_tokens: int = 0
     by_hook: bool = False
     query: str = ""
+    note_tool: str = ""
 
 
 def compile_block(context: Context, wanted: Wanted) -> tuple[str, Block]:
@@ -46,6 +49,11 @@ def compile_block(context: Context, wanted: Wanted) -> tuple[str, Block]:
 
     The working tree is never read: an edit shows once it is committed.
     """
+    return compile_with(context, wanted, _diary(context, wanted))
+
+
+def compile_with(context: Context, wanted: Wanted, diary: Fitted | None) -> tuple[str, Block]:
+    """Do the same with this section of the diary, None for none."""
     context.require()
     found = viewed(context)
     tokens, chars = limits(context.settings, wanted)
@@ -57,6 +65,7 @@ def compile_block(context: Context, wanted: Wanted) -> tuple[str, Block]:
         short=short_memory.section(context, wanted.start),
         shares=shares_of(*map(texts, ("prompt.floors", "prompt.ceilings", "prompt.weights"))),
         later=_recalled(context, wanted),
+        fitted=diary,
     )
     bank = bank_of(wanted.start)
     shown = context.settings.flag("decisions.enabled")
@@ -79,13 +88,23 @@ def _fitting(view: MemoryView, options: BlockOptions) -> Block:
     return block
 
 
+def _diary(context: Context, wanted: Wanted) -> Fitted | None:
+    if not context.settings.flag("diary.enabled"):
+        return None
+    from reflector.runtime.diary.shown import laid  # noqa: PLC0415 - not for memories without one
+
+    found = laid(context, wanted.query, wanted.note_tool or note_command(context, wanted.start))
+    return found.fitted if found else None
+
+
 def _recalled(context: Context, wanted: Wanted) -> tuple[Part, ...]:
     """Return the section of what a query recalls; what is shown whole anyway is not in it."""
     if not wanted.query:
         return ()
-    from reflector.runtime.recall import recall  # noqa: PLC0415 - a session's start asks nothing
+    from reflector.runtime.recall import Sought, recall  # noqa: PLC0415 - a start asks nothing
 
-    found = recall(context, wanted.query, cwd=wanted.start, limit=_RECALLED, outside="system/")
+    outside = Sought(outside="system/")
+    found = recall(context, wanted.query, outside, cwd=wanted.start, limit=_RECALLED)
     items = [recalled(each.path, each.about, each.excerpt) for each in found]
     return (Part("recalled", items, len(items)),)
 
@@ -118,18 +137,23 @@ def _preface(context: Context, start: Path | None) -> list[str]:
     # Importing the templates costs more than compiling does.
     from reflector.pipelines.prompts import PrefaceContext, Words  # noqa: PLC0415
 
-    command = _command(context, start)
+    command = _command(context, start, "memory", "cat", "PATH")
     text = Words(data_folder()).preface(PrefaceContext(read_more=command))
     return text.rstrip("\n").split("\n")
 
 
-def _command(context: Context, start: Path | None) -> str:
-    """Return the command that shows a document, as it works in the agent's own shell."""
+def note_command(context: Context, start: Path | None) -> str:
+    """Return the command that leaves a note in the diary, as it works in the agent's own shell."""
+    return _command(context, start, "diary", "note", "TEXT")
+
+
+def _command(context: Context, start: Path | None, *does: str) -> str:
+    """Return the command that does something, as it works in the agent's own shell."""
     installed = launcher(context)
     beside = str(Path(sys.executable).parent / "reflector")
     found = next((file for file in (installed, beside) if os.access(file, os.X_OK)), "")
     words = [found] if found else [sys.executable, "-m", "reflector"]
-    words += ["memory", "cat", "PATH"]
+    words += does
     if context.home.path != _usual_home(context):
         words += ["--home", str(context.home.path)]
     if context.agent.identity != resolve(context.settings, lambda: start or Path("/")):

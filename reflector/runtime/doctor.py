@@ -132,6 +132,16 @@ def _sandbox(context: Context) -> Iterator[Check]:
         yield Check("sandbox", ok=True, message=found.sentence)
 
 
+def _diary(context: Context) -> Iterator[Check]:
+    from reflector.runtime.diary.health import troubles  # noqa: PLC0415 - most keep no diary
+
+    if (context.agent.diary / ".git").is_dir():
+        found = list(troubles(context))
+        yield from (Check("diary", ok=False, message=said, hint=hint) for said, hint in found)
+        if not found:
+            yield Check("diary", ok=True, message="the diary stays here and can be read")
+
+
 def _limits(_context: Context) -> Iterator[Check]:
     yield Check(
         "limits",
@@ -145,6 +155,7 @@ _CHECKS: dict[str, Callable[[Context], Iterator[Check]]] = {
     "disk": _disk,
     "memory": _memory,
     "state": _state,
+    "diary": _diary,
     "harnesses": _harnesses,
     "sandbox": _sandbox,
     "problems": _problems,

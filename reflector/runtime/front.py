@@ -10,11 +10,20 @@ from typing import Any, assert_never
 from reflector.core.ambient import stamp
 from reflector.core.errors import NotFoundError
 from reflector.core.machine import SLOT
-from reflector.core.schedule import Decision, Event, Mark, Nothing, Queue, Refuse, Reserve
+from reflector.core.schedule import (
+    Decision,
+    Event,
+    Mark,
+    Nothing,
+    Queue,
+    Refuse,
+    Reserve,
+    Shutdown,
+)
 from reflector.runtime.overdue import overdue
 from reflector.runtime.scheduling import Scheduler
 from reflector.runtime.wiring import Context
-from reflector.store import journal, reservations
+from reflector.store import journal, reservations, segments
 from reflector.store.journal import Appender
 from reflector.store.locks import Lock
 from reflector.store.state import storable
@@ -75,6 +84,9 @@ def decide(context: Context, event: Event, supervisor: Sequence[str] | None) -> 
     context.require()
     with context.state() as state:
         scheduler = Scheduler(context, state)
+        if isinstance(event, Shutdown):
+            with state.transaction() as connection:
+                segments.session_ended(connection, event.conversation)
         decision = scheduler.handle(event)
         waits = scheduler.waits(REFLECTION, tips=True)
         # Of a living owner too: the presence lock tells them apart when one is launched.

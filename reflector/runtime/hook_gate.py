@@ -9,6 +9,7 @@ from reflector.core.ambient import instant
 from reflector.core.errors import ReflectorError
 from reflector.runtime import recording
 from reflector.runtime.pauses import holding
+from reflector.runtime.settings import load
 from reflector.runtime.wiring import Context, context
 from reflector.store.disk import Home, write_atomic
 
@@ -19,8 +20,8 @@ def refresh(found: Context) -> None:
     """Rewrite the file when it says something else than the settings do.
 
     Lines: `paused <epoch seconds, or ->`, `exclude <pattern>`, `identity <folder name> <path>`,
-    `default <folder name>`. Trouble is left to whoever writes next: the drainer asks the settings
-    themselves before anything is journaled.
+    `default <folder name>`, `recall on`. Trouble is left to whoever writes next: the drainer asks
+    the settings themselves before anything is journaled.
     """
     content = "".join(f"{line}\n" for line in _lines(found)).encode("utf-8", "surrogateescape")
     file = found.home.path / "hook.gate"
@@ -59,4 +60,13 @@ def _lines(found: Context) -> list[str]:
         *(f"exclude {pattern}" for pattern in consent.excluded),
         *(f"identity {slug} {root}" for root, slug in roots),
         f"default {home.agent(named).slug}",
+        *(["recall on"] if _recalls(found) else []),
     ]
+
+
+def _recalls(found: Context) -> bool:
+    """Tell whether the home shows memory beside prompts; an identity of it may still say no."""
+    try:
+        return load([found.home.settings], found.environ).flag("recall.inject")
+    except ReflectorError:  # somebody is at the file: the next command says what is wrong
+        return False

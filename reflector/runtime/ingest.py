@@ -20,13 +20,14 @@ from reflector.harness import reading
 from reflector.runtime import notices, pauses
 from reflector.runtime.consent import Consent, No
 from reflector.runtime.decisions.hearing import Hearing
+from reflector.runtime.diary import hearing as diary
 from reflector.runtime.gate import Gate
 from reflector.runtime.record_names import Names
 from reflector.runtime.recording import consent
 from reflector.runtime.transcripts import open_file, recognised, source_name
 from reflector.runtime.watch import Watch
 from reflector.runtime.wiring import Context
-from reflector.store import imports, recall, sources
+from reflector.store import imports, recall, segments, sources
 from reflector.store.journal import Appender, add_redactions, conversation
 from reflector.store.state import Connection, State, storable
 
@@ -79,13 +80,15 @@ def ingest_into(
     *,
     settled: bool = False,
     passing_by: bool = False,
+    history: bool = False,
 ) -> Ingested:
     """Journal the new part of one transcript into a database that the caller has opened.
 
     `settled` takes what would be held back at its end because more may follow. `passing_by` leaves
-    no backlog: the cursor of a conversation that had none is set behind what was added. Raises
-    TranscriptError when it cannot be read; what was known of it stays as it was, and the source is
-    marked degraded. Raises PausedError while a person paused recording.
+    no backlog: the cursor of a conversation that had none is set behind what was added. `history`
+    does so for extraction alone: nobody pays for years of it unasked. Raises TranscriptError when
+    it cannot be read; what was known of it stays as it was, and the source is marked degraded.
+    Raises PausedError while a person paused recording.
     """
     given = consent(context)
     _refuse_while_paused(context, given, str(path))
@@ -93,7 +96,16 @@ def ingest_into(
     with _degrading(state, name), open_file(path) as stream:
         written = stamp(datetime.fromtimestamp(os.fstat(stream.fileno()).st_mtime, UTC))
         source = recognised(stream, path)
-        file = _File(path, name, stream, source, written, settled, passing_by=passing_by)
+        file = _File(
+            path,
+            name,
+            stream,
+            source,
+            written,
+            settled,
+            passing_by=passing_by,
+            history=history or passing_by,
+        )
         return _read(context, state, file, given, watch)
 
 
@@ -163,6 +175,7 @@ class _File:
     settled: bool
     is_file: bool = True
     passing_by: bool = False
+    history: bool = False
 
 
 def _read(context: Context, state: State, file: _File, given: Consent, watch: Watch) -> Ingested:
@@ -173,6 +186,8 @@ def _read(context: Context, state: State, file: _File, given: Consent, watch: Wa
     tally = _Tally(bad_lines=known.bad_lines)
     wanted = context.settings.flag("decisions.enabled") and not file.passing_by
     hearing = Hearing(wanted=wanted)
+    lived = context.settings.flag("diary.enabled") and not file.history
+    remembering = diary.Hearing(wanted=lived)
     names = Names()
     key = str(names.of(file.source.file_key))
     before = _steps(state, key)
@@ -185,9 +200,12 @@ def _read(context: Context, state: State, file: _File, given: Consent, watch: Wa
             appender = Appender(connection, context.ambient.now())
             gate.begin(state, records, context.ambient.now())
             idle = _idle(connection, records, tally) if file.passing_by else {}
+            extracted = _extracted(connection, records) if file.history else []
             for record in records:
                 _store(appender, record, tally, gate)
-                hearing.heard(connection, record, tally.take_new(), context.ambient.now())
+                added = tally.take_new()
+                hearing.heard(connection, record, added, context.ambient.now())
+                remembering.heard(connection, record, added, context.ambient.now())
             tally.bad_lines += batch.bad_lines
             tally.skipped += batch.skipped
             if gate.end(appender):
@@ -196,6 +214,7 @@ def _read(context: Context, state: State, file: _File, given: Consent, watch: Wa
                 add_redactions(connection, rule, count)
             notices.add_replaced(connection, tally.take_typed())
             imports.pass_by(connection, tally.passed(idle), context.ambient.now())
+            segments.pass_by(connection, extracted)
         _unsearch(context, gate)
         watch.reading(file.path, batch.position.read_to, progress.mark.size)
         if watch.stop():
@@ -221,6 +240,11 @@ def _idle(
     keys = {str(key): key for key in {record.key for record in records}}
     idle = imports.caught_up(connection, sorted(keys))
     return {name: tally.added.get(keys[name], 0) for name in idle}
+
+
+def _extracted(connection: Connection, records: Sequence[reading.Record]) -> list[str]:
+    """Return the conversations in which nothing waits for extraction yet."""
+    return segments.caught_up(connection, sorted({str(record.key) for record in records}))
 
 
 def _unsearch(context: Context, gate: Gate) -> None:

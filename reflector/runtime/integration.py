@@ -12,6 +12,7 @@ from reflector.memory.edit import Scope
 from reflector.runtime.adoption import adopt_held
 from reflector.runtime.bench import Bench, keep
 from reflector.runtime.decisions import settling
+from reflector.runtime.experiences.settling import withdrawn
 from reflector.runtime.forgetting import intent
 from reflector.runtime.judgement import judge_planned, scope_of, system_limit
 from reflector.runtime.memory_lock import memory_write
@@ -97,6 +98,7 @@ def _merged(bench: Bench, work: Validated) -> Integrated | Refused:
         return Refused("parent_dirty", said)  # the tip is kept, and merged once that is done
     job = job_of(bench, work)
     gone = settling.withdrawn(bench.state.connection, work.run)
+    gone = gone or withdrawn(bench.state.connection, work.run)
     if gone and merge.landed(bench.git, job) is None:
         return Refused("merge_conflict", "What it rests on was cleared, moved or forgotten.")
     for _ in range(_TRIES):

@@ -25,6 +25,9 @@ SUPERVISOR_ENDED = "supervisor.ended"
 OWNER_KILLED = "owner.killed"
 CLEANUP_FAILED = "cleanup.failed"
 LEFTOVER_REMOVED = "leftover.removed"
+ENTRY_RECALLED = "entry.recalled"
+TURN_DROPPED = "turn.dropped"
+NIGHT_ENDED = "night.ended"
 
 _LARGEST = 5_000_000
 

@@ -34,7 +34,7 @@ def memory_write(context: Context) -> Iterator[Porcelain]:
     lock, clock = context.agent.lock("memory"), context.ambient.clock
     with named(context.home.path), held(lock, clock, "writing this memory", seconds=60):
         git = Porcelain(Scrubbed(context.environ), context.agent.repo)
-        _mend(context, git)
+        mend(context, git)
         yield git
 
 
@@ -68,7 +68,8 @@ def on_top_of_main(attempt: Callable[[], _Done]) -> _Done:
     )
 
 
-def _mend(context: Context, git: Porcelain) -> None:
+def mend(context: Context, git: Porcelain) -> None:
+    """Finish or take back what one of us began who died; for whoever holds the write lock."""
     try:
         signed = _SIGNED.fullmatch((git.git_dir / "index.lock").read_bytes())
     except (FileNotFoundError, NotADirectoryError):

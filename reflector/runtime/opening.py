@@ -9,22 +9,33 @@ from reflector.agent.transcript import render
 from reflector.core.errors import DocumentError
 from reflector.core.redact import redact
 from reflector.memory.document import parse
+from reflector.memory.experiences import listing
+from reflector.memory.experiences.form import layer_of
 from reflector.memory.tree import Tree, is_document, tier
-from reflector.pipelines.prompts import OpeningContext, OpeningDocument, Words
+from reflector.memory.view import fact
+from reflector.pipelines.prompts import OpeningContext, OpeningDocument, OpeningExperience, Words
 from reflector.runtime.wiring import data_folder
 
 _WHOLE = 24_000
 _HEAD = 6_000
 
 
-def opening(tree: Tree, conversations: Sequence[PayloadConversation], file: str = "") -> str:
+def opening(
+    tree: Tree,
+    conversations: Sequence[PayloadConversation],
+    file: str = "",
+    ripe: Sequence[OpeningExperience] = (),
+) -> str:
     """Render the message. A transcript longer than 24 000 characters shows its beginning only.
 
-    `file` is where whoever has tools of its own finds the rest.
+    `file` is where whoever has tools of its own finds the rest, `ripe` what may become a skill.
     """
     text = render(conversations)
     shown = text if len(text) <= _WHOLE else text[: text.rfind("\n", 0, _HEAD) + 1]
-    documents = sorted(map(_shown, _documents(tree)), key=lambda one: one.path)
+    found = _documents(tree)
+    left_out, counted = _facts(found)
+    named = [_shown(each) for each in found if each[0] not in left_out]
+    documents = sorted([*named, *counted], key=lambda one: one.path)
     return Words(data_folder()).opening(
         OpeningContext(
             tree=documents,
@@ -33,6 +44,7 @@ def opening(tree: Tree, conversations: Sequence[PayloadConversation], file: str 
             lines=text.count("\n"),
             rest=len(shown) < len(text),
             file=file,
+            ripe=ripe,
         )
     )
 
@@ -43,6 +55,20 @@ def _documents(tree: Tree) -> list[tuple[str, bytes]]:
         for leaf in tree.leaves()
         if leaf.regular and is_document(leaf.path)
     ]
+
+
+def _facts(found: list[tuple[str, bytes]]) -> tuple[set[str], list[OpeningDocument]]:
+    """Return which facts and replaced items are not named, and lines that count them.
+
+    A memory gains a fact with every part of a conversation: all of them would be most of a message.
+    """
+    items = {path: fact(path, raw) for path, raw in found if layer_of(path)}
+    living = {path: known for path, known in items.items() if known}
+    facts = [path for path in sorted(living) if layer_of(path) == "fact"]
+    newest, more = listing.facts(facts, living, None)
+    named = {*newest, *(path for path in living if layer_of(path) == "experience")}
+    counted = [OpeningDocument(path, 0, says.partition(";")[0]) for path, (says, _) in more.items()]
+    return set(items) - named, counted
 
 
 def _shown(found: tuple[str, bytes]) -> OpeningDocument:

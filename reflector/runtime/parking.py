@@ -7,7 +7,7 @@ from typing import Any, assert_never
 from reflector.core.ambient import stamp
 from reflector.core.park import Parked, ParkState, Streak, Unreadable, Watching
 from reflector.runtime.wiring import Context
-from reflector.store import scheduling
+from reflector.store import scheduling, segments
 
 
 def shown(context: Context) -> dict[str, Any]:
@@ -20,7 +20,9 @@ def shown(context: Context) -> dict[str, Any]:
 def clear(context: Context) -> None:
     """Let automatic runs of the chosen engine start again."""
     with context.state() as state, state.transaction() as connection:
-        scheduling.save_park(connection, context.settings.text("engine.name"), Watching())
+        engine = context.settings.text("engine.name")
+        for route in (engine, segments.breaker(engine)):
+            scheduling.save_park(connection, route, Watching())
 
 
 def park_json(state: ParkState) -> dict[str, Any]:

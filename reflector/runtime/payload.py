@@ -16,6 +16,8 @@ from reflector.core.redact import redact, redact_record
 from reflector.core.snapshot import Snapshot
 from reflector.runtime.decisions import brief as briefs
 from reflector.runtime.decisions.brief import Brief
+from reflector.runtime.experiences import brief as segment_briefs
+from reflector.runtime.experiences.brief import Segment
 
 _ARGUMENT = 300
 _SMALLEST = 200
@@ -29,7 +31,8 @@ class Payload:
     must find in its worktree. `unwanted` are the last lines that a person took back, the newest at
     the end. `review` says that a person was to approve this run when it began, `system_tokens` what
     the system tier may take as it is shown, `target` the only document that may change. `route` is
-    None for an engine without a model, `brief` what a consolidation of decisions is given.
+    None for an engine without a model, `brief` what a consolidation of decisions is given,
+    `segment` what an extraction is.
     """
 
     run_id: str
@@ -52,6 +55,7 @@ class Payload:
     route: Route | None = None
     log_steps: bool = True
     brief: Brief | None = None
+    segment: Segment | None = None
 
     def write(self, path: Path) -> None:
         """Write the payload as one JSON file."""
@@ -70,6 +74,7 @@ def read(path: Path) -> Payload:
     )
     way = fields.pop("route")
     brief = briefs.read(fields.pop("brief", None))
+    segment = segment_briefs.read(fields.pop("segment", None))
     unwanted, user = tuple(fields.pop("unwanted")), tuple(fields.pop("user_entries"))
     return Payload(
         conversations=conversations,
@@ -77,6 +82,7 @@ def read(path: Path) -> Payload:
         user_entries=user,
         route=Route(**way) if way else None,
         brief=brief,
+        segment=segment,
         **fields,
     )
 

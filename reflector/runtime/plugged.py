@@ -12,7 +12,7 @@ from reflector.core.ambient import stamp
 from reflector.core.errors import HomeError
 from reflector.harness.meanings import EVENTS
 from reflector.memory.budget import estimate_tokens
-from reflector.runtime import block_cache, installed, notices
+from reflector.runtime import block_place, installed, notices
 from reflector.runtime.harnesses import entries
 from reflector.runtime.installing import asked_for, enabled_plugin
 from reflector.runtime.problems import Problem
@@ -95,7 +95,7 @@ def unplugged(context: Context) -> tuple[Problem, ...]:
 
 def next_session(context: Context, state: State) -> NextSession:
     """Return what hooks have ready for a session that begins anywhere."""
-    raw = read_regular(block_cache.place(context, None), _LARGEST)
+    raw = read_regular(block_place.place(context, None), _LARGEST)
     block = (raw or b"").partition(b"\n\n")[2].decode("utf-8", "replace")
     sentences, _ = notices.at_start(context, state)
     return NextSession(estimate_tokens(block) if block else None, sentences)

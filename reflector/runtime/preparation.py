@@ -11,6 +11,8 @@ from reflector.core.run import Run
 from reflector.pipelines.prompts import PromptContext, PromptConversation, Words
 from reflector.runtime.decisions import preparing
 from reflector.runtime.decisions.names import PIPELINE
+from reflector.runtime.experiences.names import PIPELINE as EXPERIENCES
+from reflector.runtime.experiences.promoting import offered
 from reflector.runtime.judgement import system_limit
 from reflector.runtime.opening import opening
 from reflector.runtime.payload import Payload, conversation, user_entries
@@ -21,18 +23,28 @@ from reflector.store.state import State
 from reflector.vcs.reads import Reads
 from reflector.vcs.worktree import Worktree
 
+_REFLECTION = "reflection"
+
 
 def prepare(context: Context, state: State, run: Run, place: Worktree) -> Payload:
     """Write `payload.json` and `prompt.md` of a run and return the payload."""
     if run.request.pipeline == PIPELINE:
         return preparing.prepare(context, state, run, place)
+    if run.request.pipeline == EXPERIENCES:
+        from reflector.runtime.experiences.preparing import (  # noqa: PLC0415 - others need none of it
+            prepare as prepare_segment,
+        )
+
+        return prepare_segment(context, state, run, place)
     payload = assemble(context, state, run, place)
     folder = context.agent.run(run.id)
     payload.write(folder / "payload.json")
     (folder / "prompt.md").write_text(_prompt(context, run, payload), "utf-8")
     if payload.route is not None:
         with Reads(context.agent.repo) as reads:
-            first = opening(reads.tree(place.base), payload.conversations, _transcript(payload))
+            tree = reads.tree(place.base)
+            ripe = offered(state, tree) if payload.pipeline == _REFLECTION else ()
+            first = opening(tree, payload.conversations, _transcript(payload), ripe)
         (folder / "opening.md").write_bytes(first.encode("utf-8", "replace"))
     return payload
 

@@ -136,7 +136,11 @@ def _pushed(context: Context, commit: str, seconds: float) -> tuple[str, Refused
         raise GitError("The memory has no commit on main.")
     clock = context.ambient.clock
     until = clock.monotonic() + seconds
-    to = remote(context.settings.text("push.remote"))
+    typed = context.settings.text("push.remote")
+    from reflector.runtime.diary.remotes import refuse_diary  # noqa: PLC0415 - where it is pushed
+
+    refuse_diary(context, typed)
+    to = remote(typed)
     refused = _push(context, to, commit, "main", seconds)
     if refused is None or refused.why is not Failure.DIVERGED:
         return "main", refused

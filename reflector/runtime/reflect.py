@@ -204,7 +204,9 @@ def _reserve(bench: Bench, options: Options, chosen: Sequence[str] | None) -> Ru
     run_id = bench.context.ambient.run_id()
     with bench.state.transaction() as connection:
         blocked = {
-            each.conversation for run in reservations.kept(connection) for each in run.snapshots
+            each.conversation
+            for run in reservations.kept(connection, SLOT["reflection"])
+            for each in run.snapshots
         }
         candidates = journal.backlog(connection, chosen, blocked)
         snapshots = _snapshots(bench, options, candidates)

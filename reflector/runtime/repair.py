@@ -10,6 +10,7 @@ from reflector.core.errors import ReflectorError
 from reflector.core.run import Run
 from reflector.runtime import log
 from reflector.runtime.decisions.names import SLOT as DECISIONS
+from reflector.runtime.experiences.names import PIPELINE as EXPERIENCES
 from reflector.runtime.ingest import ingest
 from reflector.runtime.loop import REFLECTION, Quiet, bench_for, drain
 from reflector.runtime.memory_lock import memory_write
@@ -17,7 +18,7 @@ from reflector.runtime.recovery import recover
 from reflector.runtime.sweep import sweep
 from reflector.runtime.undo import remember_undone
 from reflector.runtime.wiring import Context
-from reflector.store import decisions, imports, journal, rescue, scheduling
+from reflector.store import decisions, imports, journal, rescue, scheduling, segments
 from reflector.vcs.port import MAIN
 from reflector.vcs.reads import Reads
 
@@ -46,9 +47,11 @@ def repair(context: Context) -> list[str]:
 
 
 def _work(context: Context) -> list[Run]:
-    done = drain(context, REFLECTION, Quiet()) or []
-    with bench_for(context, DECISIONS, Quiet()) as bench:
-        return [*done, *(recover(bench, DECISIONS) if bench else ())]
+    done = [*(drain(context, REFLECTION, Quiet()) or ())]
+    for slot in (DECISIONS, EXPERIENCES):
+        with bench_for(context, slot, Quiet()) as bench:
+            done += recover(bench, slot) if bench else ()
+    return done
 
 
 def _lock(context: Context) -> Iterator[str]:
@@ -90,6 +93,7 @@ def _messages(context: Context) -> Iterator[str]:
         found = decisions.jobs(connection)
         for job in found:
             decisions.skip_job(connection, job, "restored", context.ambient.now())
+        segments.pass_by(connection)  # nor does anything for extraction, for the same reason
     if found:
         yield f"messages that are not read for decisions a second time: {len(found)}"
 
@@ -129,13 +133,17 @@ def _cursors(context: Context, known: rescue.Known, unread: int) -> Iterator[str
 
 
 def _read(context: Context) -> list[re.Match[str]]:
-    """Return the snapshots that merges on main tell of, oldest first."""
+    """Return the snapshots that merges on main tell of, oldest first.
+
+    Those of extractions moved no cursor of reflection.
+    """
     with Reads(context.agent.repo) as reads:
         head = reads.resolve(MAIN)
         merges = reads.log(head, limit=_ALL) if head else ()
         return [
             match
             for commit in reversed(merges)
+            if not commit.message.startswith(f"merge({EXPERIENCES})")
             for line in commit.message.splitlines()
             if (match := _SNAPSHOT.match(line))
         ]

@@ -228,7 +228,9 @@ class Scheduler:
     def _known(self, now: datetime, memory: Memory) -> SchedulerState:
         connection = self._state.connection
         blocked = frozenset(
-            each.conversation for run in reservations.kept(connection) for each in run.snapshots
+            each.conversation
+            for run in reservations.kept(connection, SLOT["reflection"])
+            for each in run.snapshots
         )
         last = scheduling.mark(connection, LAST_DREAM)
         return SchedulerState(

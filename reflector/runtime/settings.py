@@ -12,6 +12,7 @@ from typing import Any
 from reflector.core.errors import SettingsError
 from reflector.core.near import did_you_mean
 from reflector.memory.shares import CEILINGS, FLOORS, WEIGHTS
+from reflector.pipelines.diary.constants import WRITTEN
 
 Value = str | int | float | bool | tuple[str, ...]
 
@@ -21,7 +22,7 @@ class Key:
     """One setting. `choices` closes a string; `least` is the smallest number allowed.
 
     `most` makes a list one of `name=number` with the default's names and numbers up to it; names
-    that are left out keep their default.
+    that are left out keep their default. `hours` makes a string one that `off_peak` can read.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Key:
     choices: tuple[str, ...] = ()
     least: int = 0
     most: int = 0
+    hours: bool = False
 
     @property
     def variable(self) -> str:
@@ -54,7 +56,7 @@ class Key:
         if isinstance(self.default, int | float):
             whole = "" if isinstance(self.default, float) else "whole "
             return f"a {whole}number of at least {self.least}"
-        return "a string"
+        return "hours such as '22:00-07:00', or nothing" if self.hours else "a string"
 
     @property
     def _expected_list(self) -> str:
@@ -147,13 +149,26 @@ KEYS: tuple[Key, ...] = (
     Key("recall.inject", False, "Whether what a prompt recalls is shown with it."),  # noqa: FBT003 - a default
     Key("diary.enabled", False, "Whether a diary of the relationship is kept."),  # noqa: FBT003 - a default
     Key("diary.budget_tokens", 3000, "Estimated tokens of the diary in the block.", least=300),
+    Key("diary.nickname", "", "What the diary calls you; empty leaves you without a name."),
     Key(
         "diary.generalise_third_parties",
         True,  # noqa: FBT003 - a default
         "Whether names, numbers and places of others are made general before they are kept.",
     ),
+    Key("diary.debug_log", False, "Whether what comes to mind is noted by its id, for you alone."),  # noqa: FBT003 - a default
+    Key(
+        "diary.recall",
+        WRITTEN,
+        "When and how much comes to mind (hundredths, days, turns).",
+        most=100,
+    ),
     Key("diary.curiosity_days", 2, "Least days between two questions that nobody asked for."),
-    Key("jobs.off_peak", "", "Local hours for diary jobs, `22:00-07:00`; empty is any time."),
+    Key(
+        "jobs.off_peak",
+        "",
+        "Local hours for diary jobs, `22:00-07:00`; empty is any time.",
+        hours=True,
+    ),
     Key("day.max_runs", 40, "Runs a day and slot that call a model."),
     Key("day.max_cost_usd", 2.0, "Dollars a day for everything that calls a model."),
     Key("supervisor.max_runs", 2, "Runs of all identities at once on this machine.", least=1),
@@ -307,6 +322,8 @@ def _checked(name: str, value: Any, where: str) -> Value:
         fits = all(isinstance(each, str) and key.takes(each) for each in value)
     elif fits and key.choices:
         fits = value in key.choices
+    elif fits and key.hours:
+        fits = _are_hours(value)
     elif fits and type(value) in (int, float):
         fits = value >= key.least
     if not fits:
@@ -317,6 +334,18 @@ def _checked(name: str, value: Any, where: str) -> Value:
         )
     checked: Value = value
     return checked
+
+
+def _are_hours(text: str) -> bool:
+    if not text:
+        return True
+    from reflector.core.off_peak import parse  # noqa: PLC0415 - seldom set
+
+    try:
+        parse(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _short(value: Any) -> str:

@@ -167,6 +167,10 @@ class _Turn:
         """Read what earlier sessions left unread, and ask for what is due since then (F5)."""
         slug = theirs.agent.slug
         theirs.require()
+        if theirs.settings.flag("diary.enabled"):
+            from reflector.runtime.diary.shown import leave_given  # noqa: PLC0415 - most keep none
+
+            leave_given(theirs)
         for place in hearing.unread(theirs, harness):
             try:
                 self.entries += ingest(theirs, place, Quiet()).entries

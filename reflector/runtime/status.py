@@ -13,6 +13,8 @@ from reflector.core.run import Run
 from reflector.memory.budget import estimate_tokens
 from reflector.runtime import pauses, push
 from reflector.runtime.decisions import outlook as decisions
+from reflector.runtime.diary import outlook as diary
+from reflector.runtime.experiences import outlook as experiences
 from reflector.runtime.notices import Notice, notices
 from reflector.runtime.parking import park_json
 from reflector.runtime.pauses import Pause
@@ -78,6 +80,8 @@ class Status:
     push: Mapping[str, Any] = field(default_factory=dict)
     last_reflection: Run | None = None
     decisions: Mapping[str, Any] = field(default_factory=dict)
+    experiences: Mapping[str, Any] = field(default_factory=dict)
+    diary: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return the machine form."""
@@ -108,7 +112,12 @@ class Status:
             ],
             "engine": {"selected": engine, "why": settings.origins["engine.name"]},
             "sandbox": self.sandbox.state,
-            "pipelines": [self._reflection(), dict(self.decisions)],
+            "pipelines": [
+                self._reflection(),
+                dict(self.decisions),
+                dict(self.experiences),
+                dict(self.diary),
+            ],
             "push": dict(self.push),
             "harnesses": [each.as_json() for each in self.harnesses],
             "next_session": self.next_session.as_json(),
@@ -156,6 +165,8 @@ def status(context: Context) -> Status:
         active = tuple(reservations.active(connection))
         sandbox = outlook(context)
         decided = decisions.as_json(context, connection)
+        extracted = experiences.as_json(context, connection)
+        remembered = diary.as_json(context, connection)
         return Status(
             context=context,
             recording=_recording(context, state),
@@ -174,10 +185,17 @@ def status(context: Context) -> Status:
                 *refused(sandbox),
                 *unplugged(context),
             ),
-            notices=(*notices(context, state), *decisions.notices(context, decided)),
+            notices=(
+                *notices(context, state),
+                *decisions.notices(context, decided),
+                *experiences.notices(context, extracted),
+                *diary.notices(context, remembered),
+            ),
             push=push.as_json(context, connection),
             last_reflection=reservations.last(connection, "reflection"),
             decisions=decided,
+            experiences=extracted,
+            diary=remembered,
             harnesses=plugged(context, state),
             next_session=next_session(context, state),
         )

@@ -17,6 +17,7 @@ from reflector.runtime import payload as payloads
 from reflector.runtime import sandbox, sandbox_probe
 from reflector.runtime.agent_confinement import confine
 from reflector.runtime.bench import Bench, failed, keep, planned, settle
+from reflector.runtime.experiences.ageing import before_dream
 from reflector.runtime.integration import Validated, integrate, scope, surely
 from reflector.runtime.judgement import judge, reasons, together
 from reflector.runtime.launch import Ended, Listening, environment, run_child
@@ -46,6 +47,7 @@ class _Settled(Exception):  # noqa: N818 - not an error: how a phase ends the ru
 
 def supervise(bench: Bench, run: Run) -> Run:
     """Take a reserved run to its settlement, clean up, and return it as settled."""
+    before_dream(bench, run)
     work = _Work(bench, run)
     return work.settle(work.ended(work.do))
 

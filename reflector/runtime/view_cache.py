@@ -22,7 +22,7 @@ from reflector.vcs.tip import main_commit
 if TYPE_CHECKING:
     from reflector.vcs.reads import Reads
 
-_FORMAT = b"reflector-view 2"
+_FORMAT = b"reflector-view 3"
 _LARGEST = 1 << 28
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
+from reflector.core import backoff, park
 from reflector.core.ambient import instant, stamp
 from reflector.core.backoff import Backoff, SetAside
-from reflector.core.completion import Ended, Record, complete
-from reflector.core.run import Run, Settlement
+from reflector.core.completion import Completed, Ended, Record, complete
+from reflector.core.failure import kind_of
+from reflector.core.park import Parked
+from reflector.core.run import Outcome, Run, Settlement, consumes
 from reflector.core.snapshot import Snapshot
-from reflector.store import journal
+from reflector.store import journal, segments
 from reflector.store.scheduling import (
     clear_mark,
     mark,
@@ -41,9 +44,14 @@ def after_run(
 ) -> bool:
     """Write what a run's end changes besides its row and the cursors that `settle` moves.
 
-    Tells if its route parked just now.
+    The cursors of extraction are moved here, in the same transaction. Tells if its route parked
+    just now.
     """
-    route = run.request.engine
+    # Extraction has cursors and failures of its own: its faults never hold reflection up.
+    extracts = run.request.pipeline == "experiences"
+    taken = [replace(each, mode="advance") for each in run.snapshots] if extracts else run.snapshots
+    record, smallest = (segments.record, segments.smallest) if extracts else (_record, _is_smallest)
+    route = _route(run, end) if extracts else run.request.engine
     done = complete(
         Ended(
             run=run.id,
@@ -53,25 +61,70 @@ def after_run(
             outcome=end.outcome,
             reason=end.reason,
             detail=end.detail,
-            snapshots=run.snapshots,
-            smallest=frozenset(
-                each.conversation for each in run.snapshots if _is_smallest(connection, each)
-            ),
+            snapshots=tuple(taken),
+            smallest=frozenset(each.conversation for each in taken if smallest(connection, each)),
             settings=given.settings,
         ),
-        {each.conversation: _record(connection, each.conversation) for each in run.snapshots},
+        {each.conversation: record(connection, each.conversation) for each in taken},
         park_state(connection, route),
         given.max_bytes,
         given.now,
         given.chance,
     )
+    if extracts:
+        _follow_segments(connection, done)
+        if done.failure is None and not consumes(end.outcome):
+            _let_wait(connection, run, end, given)
+        elif done.failure is None and not run.request.dry_run:
+            return _end_park(connection, route)
+    else:
+        _follow(connection, done)
     for aside in done.set_aside:
-        journal.consume(connection, aside.snapshot)
         _set_aside(connection, run.id, aside, stamp(given.now))
-    for conversation, record in done.records.items():
-        _save_record(connection, conversation, record)
     save_park(connection, route, done.park)
     return done.parked
+
+
+def _follow(connection: sqlite3.Connection, done: Completed) -> None:
+    for aside in done.set_aside:
+        journal.consume(connection, aside.snapshot)
+    for conversation, record in done.records.items():
+        _save_record(connection, conversation, record)
+
+
+def _follow_segments(connection: sqlite3.Connection, done: Completed) -> None:
+    for passed in (*done.consumed, *(aside.snapshot for aside in done.set_aside)):
+        segments.move(connection, passed.conversation, passed.last_sequence)
+    for conversation, record in done.records.items():
+        segments.save_record(connection, conversation, record)
+
+
+def _route(run: Run, end: Settlement) -> str:
+    """Return whose circuit breaker an end of an extraction concerns."""
+    kind = kind_of(end.outcome, end.reason)
+    engine = run.request.engine
+    return segments.breaker(engine) if kind and kind.scope == "content" else engine
+
+
+def _end_park(connection: sqlite3.Connection, engine: str) -> bool:
+    """Follow an extraction that went well: it proves nothing about what others read."""
+    save_park(connection, segments.breaker(engine), park.after_success())
+    known = park_state(connection, engine)
+    if not (isinstance(known, Parked) and known.innocent):
+        save_park(connection, engine, park.after_success())
+    return False
+
+
+def _let_wait(
+    connection: sqlite3.Connection, run: Run, end: Settlement, given: Circumstances
+) -> None:
+    """Let a segment wait whose run counts for nothing, as with a conflict: it would come at once."""
+    if run.request.dry_run or run.request.trigger == "manual" or end.outcome is Outcome.CANCELLED:
+        return
+    for each in run.snapshots:
+        before = segments.record(connection, each.conversation)
+        waits = backoff.after_failure(before.backoff, given.now, given.chance)
+        segments.save_record(connection, each.conversation, replace(before, backoff=waits))
 
 
 def note_death(connection: sqlite3.Connection, run: Run) -> int:

@@ -30,7 +30,7 @@ _OF_A_RUN = {
 _IDS = frozenset(
     {
         *("conversations", "entries", "runs", "run_snapshots", "set_aside", "boundaries"),
-        *("source_rows", "redactions", "left_out", "silences", "rewritten"),
+        *("source_rows", "redactions", "left_out", "silences", "rewritten", "segments"),
     }
 )
 """Tables that hold ids and counts, or are treated column by column."""
@@ -133,6 +133,11 @@ def erase(state: State, holds: Holds, conversation: str = "", runs: Iterable[str
         _clear(connection, "conversations", _OF_A_CONVERSATION)
         connection.execute(
             "UPDATE conversations SET hidden = 1, title = '' WHERE key = ?1 OR parent = ?1",
+            (conversation,),
+        )
+        connection.execute(
+            "DELETE FROM segments WHERE conversation = ?1 OR conversation IN "
+            "(SELECT key FROM conversations WHERE parent = ?1)",
             (conversation,),
         )
         for name, nothing in _OF_A_RUN.items():

@@ -19,7 +19,7 @@ from reflector.store.locks import held
 MEMORY = "recall.db"
 JOURNAL = "search.db"
 
-_SCHEMA = 1
+_SCHEMA = 2
 _BESIDE = ("-journal", "-wal", "-shm", ".new", ".new-journal")
 _BUSY_SECONDS = 5
 

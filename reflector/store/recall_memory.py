@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 from reflector.core.tokens import terms
-from reflector.memory.indexed import Indexed, Passage
+from reflector.memory.indexed import ACTIVE, Indexed, Passage, Standing
+from reflector.store.recall_order import Hit, in_order
 
 TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -18,7 +18,15 @@ CREATE TABLE documents (
   description TEXT NOT NULL,
   keys TEXT NOT NULL,
   bank TEXT NOT NULL,
-  at TEXT NOT NULL
+  at TEXT NOT NULL,
+  layer TEXT NOT NULL,
+  item TEXT NOT NULL,
+  status TEXT NOT NULL,
+  branch TEXT NOT NULL,
+  confidence REAL NOT NULL,
+  verified INTEGER NOT NULL,
+  links TEXT NOT NULL,
+  evidence TEXT NOT NULL
 ) STRICT;
 CREATE TABLE passages (
   id INTEGER PRIMARY KEY,
@@ -42,23 +50,35 @@ _COMMON = 10
 """A term in more than one of so many passages tells them apart no more."""
 _FEW = 200
 _MOST_TERMS = 48
-_NEWER = 0.03
-_YEAR = timedelta(days=365)
+_SCORED = 10_000
+_SHARE = 5
+"""So many passages are scored for one query, or one in so many: its commonest terms wait outside."""
 _AHEAD = 3
 _LEAST = 20
 
-
 _FIND = f"""
-SELECT passages.id, documents.path, -bm25(found, {", ".join(map(str, _WEIGHTS))}) AS score
-FROM found JOIN passages ON passages.id = found.rowid
-JOIN documents ON documents.id = passages.document
-WHERE found MATCH ?1
-  AND (?2 = '' OR substr(documents.path, 1, length(?2)) = ?2)
-  AND (documents.bank = '' OR documents.bank = ?3) AND documents.at >= ?4
-  AND (?5 = '' OR substr(documents.path, 1, length(?5)) <> ?5)
-ORDER BY score DESC, documents.path
+SELECT scored.id, documents.path, scored.score
+FROM (
+  SELECT rowid AS id, -bm25(found, {", ".join(map(str, _WEIGHTS))}) AS score
+  FROM found WHERE found MATCH ?1 ORDER BY score DESC, rowid LIMIT -1
+) AS scored
+CROSS JOIN passages ON passages.id = scored.id
+CROSS JOIN documents ON documents.id = passages.document
+WHERE (?2 = '' OR substr(documents.path, 1, length(?2)) = ?2)
+  AND (documents.bank = ?3 OR documents.bank = '' AND NOT ?4)
+  AND documents.at >= ?5 AND (?6 = '' OR documents.at <= ?6)
+  AND (?7 = '' OR substr(documents.path, 1, length(?7)) <> ?7)
+  AND (?8 = '' OR documents.status = ?8)
+  AND (?9 = '' OR documents.branch = ?9)
+  AND (?10 = '' OR documents.layer = ?10)
 """  # noqa: S608 - constants of this module
+# The limit keeps the inner query whole, and in its order: the documents of thousands of passages
+# that nobody will see are then never looked up. The outer rows come as they are asked for.
 
+_PUT = (
+    "INSERT INTO documents (path, description, keys, bank, at, layer, item, status, branch, "
+    "confidence, verified, links, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 _SHOW = (
     "SELECT documents.*, passages.heading, passages.text FROM passages "
     "JOIN documents ON documents.id = document WHERE passages.id = ?"
@@ -67,26 +87,27 @@ _SHOW = (
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """Which documents may be found: below a path, of a project or of none, changed since."""
+    """Which documents may be found; "" is any of them.
+
+    `path` and `outside` are beginnings of paths, `since` and `until` instants of the last change.
+    Of `bank` and of no project; with `bound` of that project alone.
+    """
 
     path: str = ""
     bank: str = ""
     since: str = ""
     outside: str = ""
+    until: str = ""
+    status: str = ACTIVE
+    branch: str = ""
+    layer: str = ""
+    bound: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A document that was found by its best passage; the higher the score the better.
-
-    `at` is when main last changed it.
-    """
-
-    path: str
-    about: str
-    passage: Passage
-    score: float
-    at: str
+    def values(self) -> tuple[str | bool, ...]:
+        """Return the values of the query, behind what it matches."""
+        when = (self.since, self.until)
+        which = (self.outside, self.status, self.branch, self.layer)
+        return (self.path, self.bank, self.bound, *when, *which)
 
 
 def revision(connection: sqlite3.Connection) -> str:
@@ -107,10 +128,7 @@ def set_revision(connection: sqlite3.Connection, commit: str) -> None:
 def put(connection: sqlite3.Connection, documents: Iterable[tuple[Indexed, str]]) -> None:
     """Add documents that are not there, each with the time of its last change."""
     for document, at in documents:
-        made = connection.execute(
-            "INSERT INTO documents (path, description, keys, bank, at) VALUES (?, ?, ?, ?, ?)",
-            (document.path, document.description, document.keys, document.bank, at),
-        ).lastrowid
+        made = connection.execute(_PUT, _row(document, at)).lastrowid
         shared = _shared(document.path, _about(document.description, document.keys))
         for passage in document.passages:
             row = connection.execute(
@@ -122,6 +140,15 @@ def put(connection: sqlite3.Connection, documents: Iterable[tuple[Indexed, str]]
                 "VALUES (?, ?, ?, ?, ?)",
                 (row, *shared, _written(passage.heading), _written(passage.text)),
             )
+
+
+def _row(document: Indexed, at: str) -> tuple[str | float, ...]:
+    said = document.standing
+    return (
+        *(document.path, document.description, document.keys, document.bank, at, document.layer),
+        *(said.item, said.status, said.branch, said.confidence, said.verified),
+        *("\n".join(said.links), "\n".join(said.evidence)),
+    )
 
 
 def take_out(connection: sqlite3.Connection, paths: Iterable[str]) -> None:
@@ -150,39 +177,24 @@ def find(
     """Return the documents with the most of the terms that `telling` chose, the best first."""
     if not chosen:
         return []
-    values = (match(chosen), only.path, only.bank, only.since, only.outside)
     best: dict[str, tuple[int, float]] = {}
-    for row in connection.execute(_FIND, values):
+    for row in connection.execute(_FIND, (match(chosen), *only.values())):
         best.setdefault(row["path"], (row["id"], row["score"]))
         if len(best) >= max(_AHEAD * limit, _LEAST):
             break
-    return newer_first([_hit(connection, *each) for each in best.values()])[:limit]
+    return in_order([_hit(connection, *each) for each in best.values()], limit)
 
 
 def _hit(connection: sqlite3.Connection, passage: int, score: float) -> Hit:
     # Looked up for the few that are shown: sorting thousands of matches with their texts is slow.
     row = connection.execute(_SHOW, (passage,)).fetchone()
-    shown = Passage(row["heading"], row["text"])
-    return Hit(row["path"], _about(row["description"], row["keys"]), shown, score, row["at"])
-
-
-def newer_first(hits: Sequence[Hit]) -> list[Hit]:
-    """Order hits by score, which being newer raises a little: it decides between equals."""
-    newest = max((each.at for each in hits), default="")
-
-    def key(hit: Hit) -> tuple[float, str]:
-        return -hit.score * (1 + _NEWER * (1 - _years(hit.at, newest))), hit.path
-
-    return sorted(hits, key=key)
-
-
-def _years(earlier: str, later: str) -> float:
-    """Return the time between two instants in years, one at most."""
-    try:
-        passed = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
-    except ValueError:
-        return 1
-    return min(max(passed / _YEAR, 0.0), 1.0)
+    about, shown = _about(row["description"], row["keys"]), Passage(row["heading"], row["text"])
+    standing = Standing(
+        *(row["item"], row["status"], row["branch"], row["confidence"], bool(row["verified"])),
+        links=tuple(row["links"].splitlines()),
+        evidence=tuple(row["evidence"].splitlines()),
+    )
+    return Hit(row["path"], about, shown, score, row["at"], row["layer"], standing)
 
 
 def match(wanted: Iterable[str]) -> str:
@@ -192,21 +204,37 @@ def match(wanted: Iterable[str]) -> str:
     )
 
 
-def telling(connection: sqlite3.Connection, wanted: Mapping[str, str]) -> dict[str, str]:
-    """Return the terms of a query by which documents are told apart.
-
-    Left out are those that no document has or very many have, and of a long query the commonest.
-    """
-    # About so many passages there are; counting them would cost more than the search.
+def counted(connection: sqlite3.Connection, wanted: Iterable[str]) -> tuple[int, dict[str, int]]:
+    """Return about how many passages there are, and how many have each term that any has."""
+    # Counting the passages would cost more than the search.
     total = connection.execute("SELECT max(id) FROM passages").fetchone()[0] or 0
     counts: dict[str, int] = {}
     for term in wanted:
         row = connection.execute("SELECT doc FROM found_terms WHERE term = ?", (term,)).fetchone()
         if row is not None or term.endswith("*"):
             counts[term] = row["doc"] if row else 0
+    return total, counts
+
+
+def telling(
+    connection: sqlite3.Connection, wanted: Mapping[str, str], most: int = _SCORED
+) -> dict[str, str]:
+    """Return the terms of a query by which documents are told apart.
+
+    Left out are those that no document has or very many have, and the commonest of a query whose
+    terms together stand in more passages than are scored, about `most`: what they would add to the
+    order is little, and all of the time is theirs.
+    """
+    total, counts = counted(connection, wanted)
     rare = [term for term, count in counts.items() if count <= max(total // _COMMON, _FEW)]
-    kept = rare or list(counts)
-    chosen = set(sorted(kept, key=lambda term: counts[term])[:_MOST_TERMS])
+    # BM25 gives nothing for a term that every second passage has.
+    kept = rare or [term for term, count in counts.items() if count <= total // 2] or list(counts)
+    room, chosen = max(most, total // _SHARE), set[str]()
+    for term in sorted(kept, key=lambda term: counts[term])[:_MOST_TERMS]:
+        room -= counts[term]
+        if chosen and room < 0:
+            break
+        chosen.add(term)
     return {term: word for term, word in wanted.items() if term in chosen}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 4
+VERSION = 6
 
 FIRST = """
 CREATE TABLE conversations (
@@ -240,5 +240,51 @@ CREATE TABLE decision_bullets (
 CREATE INDEX decision_bullets_of_bank ON decision_bullets (bank, text);
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH)
+# What is journaled by then is passed by: nobody pays for years of history unasked.
+FIFTH = """
+CREATE TABLE segments (
+  conversation TEXT PRIMARY KEY,
+  cursor INTEGER NOT NULL DEFAULT 0,
+  ended INTEGER NOT NULL DEFAULT 0,
+  consecutive_failures INTEGER NOT NULL DEFAULT 0,
+  next_eligible_at TEXT,
+  suspect TEXT
+) STRICT, WITHOUT ROWID;
+INSERT INTO segments (conversation, cursor) SELECT key, last_sequence FROM conversations;
+CREATE TABLE recall_uses (
+  path TEXT NOT NULL,
+  session TEXT NOT NULL,
+  day TEXT NOT NULL,
+  PRIMARY KEY (path, session, day)
+) STRICT, WITHOUT ROWID;
+"""
+
+SIXTH = """
+CREATE TABLE diary_jobs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  conversation TEXT NOT NULL,
+  message TEXT NOT NULL,
+  entry TEXT NOT NULL,
+  turn INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('heard', 'judged', 'done', 'skipped')),
+  why TEXT NOT NULL DEFAULT '',
+  attempts INTEGER NOT NULL DEFAULT 0,
+  queued_at TEXT NOT NULL,
+  ended_at TEXT NOT NULL DEFAULT '',
+  UNIQUE (conversation, message)
+) STRICT;
+CREATE INDEX diary_jobs_waiting ON diary_jobs (state, id) WHERE state IN ('heard', 'judged');
+CREATE TABLE diary_mentions (
+  item TEXT NOT NULL,
+  conversation TEXT NOT NULL,
+  turn INTEGER NOT NULL,
+  day TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  held INTEGER NOT NULL DEFAULT 0,
+  sleep TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (item, conversation)
+) STRICT, WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH)
 """`MIGRATIONS[n]` brings a database from version n to n + 1. Forward only."""

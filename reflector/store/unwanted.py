@@ -54,3 +54,10 @@ def last(connection: sqlite3.Connection, limit: int = SHOWN) -> tuple[str, ...]:
         "SELECT line FROM unwanted GROUP BY line ORDER BY max(id) DESC LIMIT ?", (limit,)
     ).fetchall()
     return tuple(row["line"] for row in reversed(rows))
+
+
+def below(connection: sqlite3.Connection, folders: Sequence[str]) -> tuple[str, ...]:
+    """Return every line of documents in some folders that is not to be written again."""
+    rows = connection.execute("SELECT DISTINCT path, line FROM unwanted ORDER BY line")
+    found = (row["line"] for row in rows if row["path"].startswith(tuple(folders)))
+    return tuple(dict.fromkeys(found))

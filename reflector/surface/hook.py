@@ -23,6 +23,7 @@ _LONGEST_TRANSCRIPT = 1 << 25
 _FORMAT = b"reflector-block 2"
 _SECONDS = 0.15
 _SECONDS_INJECTING = 0.4
+_BEGAN = time.monotonic()
 _ALARMS_TO_PASS = (1,) * 6
 _Given = dict[str, object]
 _OBJECTS = 100_000
@@ -88,12 +89,15 @@ def hook(harness: str, event: str) -> int:
 
 _owed: list[bytes] = []
 """What the harness is still to be given, however this ends."""
+_undrained: list[bytes] = []
 
 
 def _pay() -> None:
     try:
         while _owed:
             posix.write(1, _owed.pop())
+        while _undrained:
+            _drain(_undrained.pop())
     except OSError:
         return  # the harness has gone
 
@@ -138,8 +142,9 @@ def _acts(home: bytes, harness: str, event: str) -> None:
         return
     if not _form(harness, event):
         _spool(home, harness, event, given)
-        _drain(home)
+        _undrained.append(home)  # the drainer would take time from what a person waits for
         _patience.clear()
+        _recall(home, gate, (harness, event, ""), given)
         return
     agent = home + b"/agents/" + _agent(gate, cwd).encode("utf-8", "surrogateescape")
     told, notice = _notice(agent, harness, given)
@@ -148,6 +153,7 @@ def _acts(home: bytes, harness: str, event: str) -> None:
     finally:
         _patience.clear()
         # On a full disk or in a home that may only be read, the memory is shown all the same.
+        _recall(home, gate, (harness, event, ""), given)
         _inject(home, agent, (harness, event, notice), given)
     _drain(home)
 
@@ -296,9 +302,23 @@ def _inject(home: bytes, agent: bytes, told: _Told, given: _Given) -> None:
     _pay()
 
 
-def _formed(harness: str, event: str, notice: str, block: bytes) -> bytes:
+def _recall(home: bytes, gate: list[tuple[str, str]], told: _Told, given: _Given) -> None:
+    """Print what a prompt recalls, where that is switched on; the event is written down already."""
+    if ("recall", "on") not in gate:
+        return
+    if not _form(*told[:2]):  # a turn that would wait longer, with what Python takes, goes on
+        _limit(max(_SECONDS_INJECTING - 0.05 - (time.monotonic() - _BEGAN), 0.05))
+    agent = home + b"/agents/" + _agent(gate, _text(given, "cwd")).encode("utf-8", "replace")
+    form, text, keep = _seldom().prompted().recalled(home, agent, told, given, FORGETFUL)
+    if text:
+        _owed[:] = [_formed(*told, text, form)]
+        _pay()
+        keep()
+
+
+def _formed(harness: str, event: str, notice: str, block: bytes, form: str = "") -> bytes:
     """Return what is printed of a notice and a block."""
-    if _form(harness, event) != "json":
+    if (form or _form(harness, event)) != "json":
         return block
     from _json import encode_basestring as quoted  # noqa: PLC0415
 
@@ -354,6 +374,8 @@ def _holds(agent: bytes, stamp: bytes) -> bool:
         return b".".join(_facts(path or agent).split(b".")[:2]) == facts
     if kind == b"file":
         return _facts(path) == facts
+    if kind == b"until":
+        return time.time() < float(rest)
     return True
 
 

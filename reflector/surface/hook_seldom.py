@@ -10,6 +10,10 @@ import posix
 import sys
 from _json import encode_basestring as quoted
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
 _COMPACTED = (b'"compact_boundary"', b'"type":"compacted"', b'"type":"compaction"')
 
 
@@ -84,3 +88,10 @@ def cleaned(value: str) -> str:
     from reflector.core.redact import redact  # noqa: PLC0415 - some 30 ms
 
     return redact(value).text
+
+
+def prompted() -> ModuleType:
+    """Return what a prompt's hook needs where memory is shown beside prompts."""
+    from reflector.surface import hook_prompted  # noqa: PLC0415 - where it is switched on
+
+    return hook_prompted

@@ -44,10 +44,14 @@ Files = Mapping[str, tuple[int, bytes] | None]
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Put these files on top of `base`; if main is elsewhere by now, they are worked out anew."""
+    """Put these files on top of `base`; if main is elsewhere by now, they are worked out anew.
+
+    `also` are further parents: commits whose content is in the files already.
+    """
 
     base: str
     files: Files
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +260,8 @@ def _plan(git: Porcelain, job: Integration, ours: str, judge: Judge | None) -> _
                     raise RefMovedError(f"{job.ref} is not where it was.", ref=job.ref)
                 with Objects(git.repo) as objects:
                     tree = objects.tree_with(reads.commit(ours).tree, files)
-                return _Planned(ours, (ours,), tree, reads.changed(ours, tree))
+                also = job.change.also if isinstance(job.change, Write) else ()
+                return _Planned(ours, (ours, *also), tree, reads.changed(ours, tree))
             case _:
                 assert_never(job.change)
 

@@ -60,10 +60,14 @@ _OPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Scrubbed:
-    """How git is started. `environ` is the program's own environment, read once in the wiring."""
+    """How git is started. `environ` is the program's own environment, read once in the wiring.
+
+    `overrides` are settings that win over those of one repository.
+    """
 
     environ: Mapping[str, str]
     identity: Identity = field(default_factory=Identity)
+    overrides: Mapping[str, str] = field(default_factory=dict)
 
     def variables(self, extra: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the whole environment of a git process; nothing else of `environ` gets in."""
@@ -78,6 +82,6 @@ class Scrubbed:
 
     def options(self, folder: str) -> list[str]:
         """Return git's options before the command. They win over every configuration file."""
-        pairs = _OPTIONS | {"safe.directory": folder}
+        pairs = _OPTIONS | dict(self.overrides) | {"safe.directory": folder}
         flags = [word for name, value in pairs.items() for word in ("-c", f"{name}={value}")]
         return ["--no-pager", "--literal-pathspecs", *flags]

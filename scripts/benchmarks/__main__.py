@@ -29,6 +29,7 @@ BENCHMARKS = {
     "models": "a run by a model: first request, tool calls, memory",
     "compile": "the compiled block after one commit against everything read anew",
     "decisions": "project decisions: candidates admitted, a large ledger planned over",
+    "diary": "the diary at its largest: what comes to mind, and the block",
     "recall": "how well recall finds, against other ways to search",
     "index": "the search index: made, after one commit, asked",
 }

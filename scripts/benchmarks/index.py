@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,7 @@ from reflector.runtime.recall import recall, search
 from reflector.runtime.wiring import Context, context
 from reflector.store import recall as files
 from reflector.store import recall_memory
+from tests.quality.recall.evaluate import fts, rank_bm25
 
 _RATIO = 2.0
 _WORDS = 20_000
@@ -28,6 +30,7 @@ _SAID = 150
 _QUERIES = 200
 _FEW = 3
 _LARGE_ENOUGH = 1000
+_LIBRARY = 10_000
 _CHILD = (
     "import sys\n"
     "from reflector.runtime.recall import recall\n"
@@ -47,7 +50,7 @@ class _Size:
     built: Cost
     change: Series
     update: Series
-    queries: tuple[float, ...]
+    queries: Mapping[str, tuple[float, ...]]
     megabytes: float
     on_disk: float
 
@@ -72,14 +75,27 @@ def bench(folder: Path, *, quick: bool, large: bool = False) -> list[Row]:
 
 
 def _rows(size: _Size) -> list[Row]:
-    cut = quantiles(size.queries, n=100)
     memory = f"{size.megabytes:.0f} MB more than without a query, {size.on_disk:.0f} MB on disk"
     return [
         Row(f"index of {size.documents} documents made", ms(size.built.wall), "", note=memory),
         Row(f"one document changed, {size.documents} documents", both(size.change), ""),
         Row(f"recall after one commit, {size.documents} documents", both(size.update), ""),
-        Row(f"query, {size.documents} documents, p50 / p99", f"{ms(cut[49])} / {ms(cut[98])}", ""),
+        *_asked(size),
     ]
+
+
+def _asked(size: _Size) -> list[Row]:
+    """Compare the middle and the slowest of the queries with those of the best of the others."""
+    cuts = {name: quantiles(times, n=100) for name, times in size.queries.items()}
+    ours = cuts.pop("ours")
+    goal = 1.0 if size.documents > _LARGE_ENOUGH else None
+    rows = []
+    for what, at in (("p50", 49), ("p99", 98)):
+        best = min(cuts, key=lambda name: cuts[name][at])
+        ratio, theirs = ours[at] / cuts[best][at], f"{ms(cuts[best][at])} ({best})"
+        name = f"query, {size.documents} documents, {what}, against the quickest other"
+        rows.append(Row(name, ms(ours[at]), theirs, ratio, goal))
+    return rows
 
 
 def _measured(folder: Path, documents: int, rounds: int) -> _Size:
@@ -94,11 +110,32 @@ def _measured(folder: Path, documents: int, rounds: int) -> _Size:
         recall(found, _word(12))
     costs = [_after_one_commit(found, number, environ) for number in range(rounds)]
     queries = [_query(number) for number in range(_QUERIES if rounds > _FEW else _FEW)]
-    times = [repeated(1, partial(recall, found, query)).least for query in queries]
+    sides: dict[str, Callable[[str], object]] = {"ours": partial(recall, found)}
+    times = _in_turns(sides | _others(documents), queries)
     size = (found.agent.path / files.MEMORY).stat().st_size / 1e6
     asked = _peak(found, queries[:20]) - _peak(found, []) if rounds > _FEW else 0
     change = Series([_changed(found, number) for number in range(rounds * 3)])
-    return _Size(documents, built, change, Series(costs), tuple(times), asked, size)
+    return _Size(documents, built, change, Series(costs), times, asked, size)
+
+
+def _in_turns(
+    sides: Mapping[str, Callable[[str], object]], queries: list[str]
+) -> dict[str, tuple[float, ...]]:
+    """Ask every side each query, one after the other, and return how long each took."""
+    times: dict[str, list[float]] = {name: [] for name in sides}
+    for query in queries:
+        for name, ask in sides.items():
+            times[name].append(repeated(1, partial(ask, query)).least)
+    return {name: tuple(each) for name, each in times.items()}
+
+
+def _others(documents: int) -> dict[str, Callable[[str], object]]:
+    """Return other ways to search the same documents: ten paths, and no excerpts or reasons."""
+    texts = {path_of(number): _document(number).encode() for number in range(documents)}
+    found: dict[str, Callable[[str], object]] = {"FTS5 unicode61": fts(texts, "unicode61")}
+    # Above that the library holds gigabytes.
+    library = rank_bm25(texts) if documents <= _LIBRARY else None
+    return found | ({"rank-bm25": library} if library else {})
 
 
 def _changed(found: Context, number: int) -> Cost:

@@ -142,13 +142,13 @@ def test_what_is_committed_staged_and_on_disk_are_three_things(cli):
 
 def test_what_still_points_to_a_deleted_file_is_told(cli):
     commit(cli, "reference/a.md", SOUND)
-    commit(cli, "facts/b.md", SOUND + "[[reference/a.md]]\n")
+    commit(cli, "reference/b.md", SOUND + "[[reference/a.md]]\n")
     (cli.repo / "reference/a.md").unlink()
     for side in ("--worktree", "--staged"):
         if side == "--staged":
             git(cli.repo, "add", "-A")
         done = cli("memory", "lint", side)
-        assert (done.code, done.out.split(" ")[:2]) == (0, ["facts/b.md:5", "points_nowhere"])
+        assert (done.code, done.out.split(" ")[:2]) == (0, ["reference/b.md:5", "points_nowhere"])
 
 
 def test_links_on_disk_are_never_followed(cli, tmp_path):

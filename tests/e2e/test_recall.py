@@ -35,11 +35,40 @@ def test_a_document_is_recalled_for_people_and_for_machines(cli):
     assert told.out.startswith("reference/deploy.md  How we deploy\n  周五下午不发布。")
     assert "\x1b" not in told.out
     (found,) = cli("recall", "周五", "发布", "--json", "--limit", "3").json["results"]
-    assert list(found) == ["path", "score", "excerpt", "updated_at", "why"]
+    assert list(found) == [
+        *("path", "id", "layer", "status", "score", "excerpt", "updated_at", "why", "age_days")
+    ]
     assert found["why"] == "heading: 发布; text: 周五, 发布"
     words = ("recall", "deploy", "--json", "--path", "reference/")
     assert cli(*words, "--since", "2999-01-01").json == {"results": []}
     assert cli(*words, "--since", "7d").json["results"]
+
+
+def test_filters_details_and_what_was_superseded_are_options(cli):
+    facts = cli.repo / "facts" / "2026-11"
+    facts.mkdir(parents=True)
+    text = "---\ndescription: Port of the gateway\nstatus: {}\nbranch: fix/port\n---\nIt is {}.\n"
+    (facts / "old-00000001.md").write_text(text.format("superseded", 80))
+    new = text.format("active", 8443) + "\n## Details\n\nlisten\x1b[2J 8443;\n"
+    (facts / "new-00000002.md").write_text(new)
+    git(cli.repo, "add", "-A")
+    git(cli.repo, "commit", "-q", "-m", "facts")
+
+    def ids(*words: str) -> set[str]:
+        found = cli("recall", "gateway", "port", "--layer", "facts", "--json", *words)
+        return {each["id"] for each in found.json["results"]}
+
+    assert ids() == {"00000002"}
+    assert ids("--all") == {"00000001", "00000002"}
+    assert ids("--status", "superseded") == {"00000001"}
+    assert ids("--branch", "fix/port", "--until", "2999-01-01") == {"00000002"}
+    assert ids("--branch", "main") == ids("--until", "2000-01-01") == ids("--project", "x") == set()
+    told = cli("recall", "gateway", "--layer", "facts", "--details", "--all")
+    assert told.code == 0
+    assert "  | listen" in told.out
+    assert "superseded" in told.out
+    assert "\x1b" not in told.out
+    assert (cli("recall").code, cli("recall", "x", "--layer", "fact").code) == (2, 2)
 
 
 def test_what_was_said_and_done_is_searched(cli):

@@ -7,20 +7,34 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
-from reflector.pipelines.prompts import (
+from reflector.pipelines.contexts import (
     DecisionRulesContext,
+    DiaryItemsContext,
+    DiaryJudgeContext,
+    DiaryRulesContext,
+    DiaryWindowContext,
     EnvelopeContext,
-    McpContext,
     Named,
+    PromptDelta,
+    QueueContext,
+)
+from reflector.pipelines.prompts import (
+    DraftsContext,
+    ExperienceRulesContext,
+    ExperienceTask,
+    McpContext,
     OpeningContext,
     OpeningDocument,
+    OpeningExperience,
     PrefaceContext,
     PromptContext,
     PromptConversation,
-    PromptDelta,
-    QueueContext,
+    PromptDraft,
+    PromptItem,
     SeedContext,
+    SegmentContext,
     ShortMemoryContext,
     Words,
 )
@@ -64,8 +78,9 @@ OPENING = OpeningContext(
     transcript="=== conversation codex/s2, backlog_remaining 0\n| 数据库迁移\n",
     lines=2,
     rest=False,
+    ripe=[OpeningExperience("experiences/rotate-a-log-0a1b2c3d.md", "Rotate a log.", 4)],
 )
-BY_COMMAND = replace(OPENING, rest=True, lines=900, file=".tmp/transcript.md")
+BY_COMMAND = replace(OPENING, rest=True, lines=900, file=".tmp/transcript.md", ripe=())
 
 RULES = DecisionRulesContext(120, 12_000)
 ENVELOPE = EnvelopeContext("opt 2, no Redis plz", "Which queue?", "1. Redis. 2. SQLite.")
@@ -85,6 +100,44 @@ QUEUE = QueueContext(
     ("- Queues live in Redis.",),
 )
 
+DIARY = DiaryRulesContext(900, 3)
+SENTENCE = DiaryJudgeContext("By the way, my mother likes the thing you built.")
+WINDOW = DiaryWindowContext(
+    (Named("user", "算了，就这样吧。"), Named("assistant", "Shall I leave it as it is?")),
+    "They had wanted the cart to be one page.",
+    (Named("user", "gives up on a word, never on a task"),),
+    1200,
+)
+ITEMS = DiaryItemsContext(
+    (
+        Named("disclosure", "They said it lightly: a friend moved away."),
+        Named("impression about user", "goes quiet when it matters; seen when: 算了"),
+        Named("term", "the yellow page"),
+    ),
+    "- I answer in one sentence first.",
+)
+
+EXPERIENCE = ExperienceRulesContext(project_known=True, branch_known=True)
+SEGMENT = SegmentContext(
+    segment="[claude-code:e1:0] user\n| Why does the cart total drift?\n",
+    earlier="[claude-code:e0:0] user\n| 先看购物车。\n",
+    left_out="3 earlier messages left out",
+    without_tools=True,
+)
+DRAFTS = DraftsContext(
+    (
+        PromptDraft(
+            "e1",
+            "experience",
+            "keep a cart total exact",
+            "Sum in cents.",
+            verified=True,
+            items=(PromptItem("x7", "sum prices", "Use Decimal.\nNever floats.", verified=False),),
+        ),
+        PromptDraft("f1", "fact", "购物车", "总额按分计算。", verified=False, items=()),
+    )
+)
+
 
 def rendered() -> dict[str, str]:
     """Return every text by its golden file's name."""
@@ -98,6 +151,8 @@ def rendered() -> dict[str, str]:
         "model/preface.md": words.preface(PREFACE),
         **_short_memory(words),
         **_decisions(words),
+        **_experiences(words),
+        **_diary(words),
         "model/mcp-instructions.md": words.mcp_instructions(MCP),
         "model/mcp-tools.md": words.mcp_tools(MCP),
         "model/reflection.md": words.prompt("reflection", FULL),
@@ -129,6 +184,36 @@ def _decisions(words: Words) -> dict[str, str]:
         "model/decisions-queue-bare.md": words.decision_queue(
             replace(QUEUE, digest=(), unwanted=())
         ),
+    }
+
+
+def _experiences(words: Words) -> dict[str, str]:
+    bare = ExperienceRulesContext(project_known=False, branch_known=False)
+    rules = {
+        f"model/experiences-{task}.md": words.experience_rules(task, EXPERIENCE)
+        for task in get_args(ExperienceTask)
+    }
+    return rules | {
+        "model/experiences-both-bare.md": words.experience_rules("both", bare),
+        "model/experiences-both-zh-bare.md": words.experience_rules("both-zh", bare),
+        "model/experiences-segment.md": words.segment(SEGMENT),
+        "model/experiences-segment-bare.md": words.segment(
+            replace(SEGMENT, earlier="", left_out="", without_tools=False)
+        ),
+        "model/experiences-drafts.md": words.drafts(DRAFTS),
+    }
+
+
+def _diary(words: Words) -> dict[str, str]:
+    bare = replace(WINDOW, going_on="", traits=())
+    return {
+        "model/diary-judge.md": words.diary_judge(SENTENCE),
+        "model/diary-consolidate.md": words.diary_rules("consolidate", DIARY),
+        "model/diary-sleep.md": words.diary_rules("sleep", DIARY),
+        "model/diary-window.md": words.diary_window(WINDOW),
+        "model/diary-window-bare.md": words.diary_window(bare),
+        "model/diary-items.md": words.diary_items(ITEMS),
+        "model/diary-items-bare.md": words.diary_items(replace(ITEMS, persona="")),
     }
 
 

@@ -23,6 +23,7 @@ NAMES = (
     "models",
     "compile",
     "decisions",
+    "diary",
     "recall",
     "index",
 )

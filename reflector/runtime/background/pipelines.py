@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # an event that finds nothing must not pay for what works
     from reflector.runtime.wiring import Context
     from reflector.store.state import Connection, State
 
-SLOTS: Final = ("decisions",)
+SLOTS: Final = ("decisions", "experiences", "diary")
 """Every slot with a worker of its own; `reflector.runtime.<slot>.background` does its work."""
 
 

@@ -19,9 +19,11 @@ Why = Literal[
     "day_cost",
     "parked",
     "back_off",
+    "off_peak",
     "failed",
 ]
-"""`held`: automatic runs are off, since the journal is not whole or another process is at work."""
+"""`held`: automatic runs are off, since the journal is not whole or another process is at work.
+`off_peak`: it is done at hours that a person chose."""
 
 
 @dataclass(frozen=True, slots=True)

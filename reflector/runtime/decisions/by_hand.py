@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from reflector.core.cleaning import clean
 from reflector.core.decision import Delta, FileName, Kind, Source, Told
+from reflector.core.ellipsis import shortened
 from reflector.core.errors import DocumentError, NotFoundError, UsageError
 from reflector.core.visible import visible
 from reflector.memory.tree import Tree
@@ -55,8 +56,7 @@ def add(context: Context, bank: str, given: Given) -> Added:
             raise _refused(done)
         return written(bank, tree.read, done.files)
 
-    short = statement if len(statement) <= _SUBJECT else statement[: _SUBJECT - 1].rstrip() + "…"
-    done = write(context, change, f"decided: {short}")
+    done = write(context, change, f"decided: {shortened(statement, _SUBJECT)}")
     now = context.ambient.now()
     delta = Delta(
         given.kind, statement, Source.EXPLICIT, statement, 0, len(statement),

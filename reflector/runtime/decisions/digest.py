@@ -9,7 +9,7 @@ from pathlib import Path
 from reflector.core.errors import HomeError
 from reflector.core.redact import redact
 from reflector.memory.budget import estimate_tokens
-from reflector.pipelines.prompts import Named
+from reflector.pipelines.contexts import Named
 from reflector.store.disk import read_regular
 from reflector.store.short_memory import project_root
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from reflector.core.decision import Recorded
 from reflector.core.run import Run
+from reflector.pipelines.contexts import Named
 from reflector.pipelines.decisions.bullets import read_bank
-from reflector.pipelines.prompts import Named
 from reflector.runtime.banks import bank_of
 from reflector.runtime.calls.asking import small_route
 from reflector.runtime.decisions import words

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 from reflector.core.decision import FILES, Recorded
 from reflector.core.redact import redact
-from reflector.pipelines.decisions.bullets import MOST_CHARS, MOST_LINES, BankFiles
-from reflector.pipelines.decisions.envelope import Envelope
-from reflector.pipelines.prompts import (
+from reflector.pipelines.contexts import (
     DecisionRulesContext,
     EnvelopeContext,
     Named,
     PromptDelta,
     QueueContext,
-    Words,
 )
+from reflector.pipelines.decisions.bullets import MOST_CHARS, MOST_LINES, BankFiles
+from reflector.pipelines.decisions.envelope import Envelope
+from reflector.pipelines.prompts import Words
 from reflector.runtime.wiring import data_folder
 
 _RULES = DecisionRulesContext(MOST_LINES, MOST_CHARS)

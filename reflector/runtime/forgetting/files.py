@@ -12,7 +12,7 @@ from reflector.core.needle import Needle
 from reflector.store.disk import AgentHome, Home
 
 _RUN = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}\Z")
-_NOT_HERE = ("repo", "worktrees", "runs", "locks", "logs")
+_NOT_HERE = ("repo", "diary", "worktrees", "runs", "locks", "logs")
 _KEPT = ("identity", "config.toml")
 _PIECE = 8 << 20
 _OVERLAP = 1 << 16

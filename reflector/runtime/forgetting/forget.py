@@ -116,6 +116,7 @@ def look(memory: Memory, target: Target) -> Plan:
     there = (
         *files.lines_in(context.home, agent, needle),
         *files.derived(agent, needle, agent.state),
+        *proof.in_diary(context, needle),
     )
     return Plan(
         target.kind,
@@ -140,9 +141,12 @@ def _holds(target: Target) -> forgetting.Holds:
     return target.purge.needle.within
 
 
-def forget(memory: Memory, asked: Asked, target: Target) -> Forgotten:
-    """Take it out of everything, then look for it everywhere. Safe to repeat after any death."""
-    walk = steps(memory, asked, target)
+def forget(memory: Memory, asked: Asked, target: Target, *, diary: bool = True) -> Forgotten:
+    """Take it out of everything, then look for it everywhere. Safe to repeat after any death.
+
+    With `diary` off, the diary is left to the caller.
+    """
+    walk = steps(memory, asked, target, diary=diary)
     while True:
         try:
             next(walk)
@@ -151,7 +155,9 @@ def forget(memory: Memory, asked: Asked, target: Target) -> Forgotten:
             return done
 
 
-def steps(memory: Memory, asked: Asked, target: Target) -> Generator[str, None, Forgotten]:
+def steps(
+    memory: Memory, asked: Asked, target: Target, *, diary: bool = True
+) -> Generator[str, None, Forgotten]:
     """Do what `forget` does, stopping after each step.
 
     The database comes last: it tells what a conversation said.
@@ -172,6 +178,10 @@ def steps(memory: Memory, asked: Asked, target: Target) -> Generator[str, None, 
     else:
         memory.drop_refs()
     yield "memory"
+    if diary and agent.diary.is_dir():
+        from reflector.runtime.diary.forgetting import along  # noqa: PLC0415 - most keep no diary
+
+        along(memory, target.purge.needle, target.conversation)
     forgetting.erase(memory.state, _holds(target), target.conversation, target.runs)
     yield "erased"
     forgetting.compact(memory.state, agent.state)

@@ -26,7 +26,17 @@ def everywhere(context: Context, purge: Purge) -> list[str]:
     for database in sorted(agent.path.glob("*.db")):
         found += forgetting.places(database, needle.within)
     found += [str(file) for file in remaining(context.home, agent, needle)]
+    found += in_diary(context, needle)
     return found
+
+
+def in_diary(context: Context, needle: Needle) -> list[str]:
+    """Return what the diary's history keeps of it; its files are looked at with all others."""
+    if not (context.agent.diary / ".git").is_dir():
+        return []
+    from reflector.runtime.diary.search import in_objects  # noqa: PLC0415 - most keep no diary
+
+    return in_objects(context.agent.diary, needle)
 
 
 def in_git(context: Context, purge: Purge) -> list[str]:

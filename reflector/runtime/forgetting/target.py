@@ -11,6 +11,7 @@ from reflector.core.needle import matching, passages
 from reflector.memory.commit_message import parse
 from reflector.memory.purge import Purge
 from reflector.memory.tree import Tree, is_document
+from reflector.runtime.experiences.forgetting import resting_on
 from reflector.runtime.wiring import Context
 from reflector.store import forgetting, journal
 from reflector.store.state import State
@@ -99,12 +100,17 @@ def _conversation(context: Context, state: State, key: str) -> Target:
 
 
 def _learned(context: Context, entries: frozenset[str]) -> list[str]:
-    """Return what commits say that they wrote down on the evidence of these entries alone."""
+    """Return what was written down on the evidence of these entries alone.
+
+    Of documents what commits say of them; of experiences and facts their paths: they go whole.
+    """
     with Reads(context.agent.repo) as reads:
-        history = reads.log(reads.resolve(MAIN) or "", limit=_ALL)
-    items = (each for commit in history for each in parse(commit.message).updates)
+        head = reads.resolve(MAIN) or ""
+        history = reads.log(head, limit=_ALL)
+        items = [each for commit in history for each in parse(commit.message).updates]
+        paths = resting_on(reads.tree(head), items, entries)
     rested = (each.said for each in items if each.evidence and entries.issuperset(each.evidence))
-    return sorted({text for text in rested if len(text) >= _SHORTEST_LESSON})
+    return sorted({*paths, *(text for text in rested if len(text) >= _SHORTEST_LESSON)})
 
 
 def _in_memory(context: Context, path: str) -> bool:

@@ -10,18 +10,16 @@ from typing import Any, Self
 
 from reflector.core.cleaning import clean, clean_values
 from reflector.core.errors import NotFoundError
-from reflector.core.machine import SLOT
-from reflector.core.run import Run
 from reflector.core.schedule import Event, Manual, Settled
 from reflector.memory import tools
+from reflector.memory.indexed import ACTIVE
 from reflector.runtime import birth, documents, front
 from reflector.runtime import recall as find
 from reflector.runtime.compiled import Wanted, compile_block
-from reflector.runtime.learned import learned
 from reflector.runtime.present import run_json
 from reflector.runtime.provenance import why as why_of
 from reflector.runtime.provenance import why_json
-from reflector.runtime.recall import LIMIT, Found
+from reflector.runtime.recall import LIMIT, Found, Sought
 from reflector.runtime.reflect import Options
 from reflector.runtime.reflect import reflect as reflect_now
 from reflector.runtime.review import asking
@@ -30,12 +28,11 @@ from reflector.runtime.status import status as status_of
 from reflector.runtime.wiring import Context, context, context_for
 from reflector.runtime.writing import Change, Writer, write
 from reflector.store import journal, reservations
-from reflector.store.state import State
 from reflector.surface.api import journaling
+from reflector.surface.api.formed import asked_for, decided, document, reflected
 from reflector.surface.api.values import Appended, Decided, Document, Reflected, Written
 from reflector.surface.api.watching import Eyes, never, nobody
 
-_REFLECTION = SLOT["reflection"]
 _NOT_RECORDED = Decided("nothing", "not_recorded")
 
 
@@ -176,13 +173,13 @@ class Memory:
         done = reflect_now(asking(found) if review else found, options, eyes)
         if done.over is not None and not done.runs:
             raise done.over
-        return _reflected(found, done.runs, limited=done.over is not None)
+        return reflected(found, done.runs, limited=done.over is not None)
 
     def run(self, run_id: str) -> Reflected:
         """Return one run, as `reflect` tells of it: one that still works has no outcome yet."""
         with self._context.state() as state:
             found = reservations.find(state.connection, run_id)
-        return _reflected(self._context, [found])
+        return reflected(self._context, [found])
 
     def ask(
         self,
@@ -198,11 +195,11 @@ class Memory:
         )
         with self._context.state() as state:
             answer = front.handle(self._context, event, None)
-            decided = _decided(answer)
-            if decided.decision not in ("reserved", "queued"):
-                return decided
-            run = _asked_for(state, decided.decision)
-        return replace(decided, run=run, supervisor=front.launch(self._context))
+            told = decided(answer)
+            if told.decision not in ("reserved", "queued"):
+                return told
+            run = asked_for(state, told.decision)
+        return replace(told, run=run, supervisor=front.launch(self._context))
 
     # Memory
 
@@ -220,16 +217,39 @@ class Memory:
         that the memory was opened with.
         """
         start = Path(cwd).absolute() if cwd is not None else self._cwd
-        _, block = compile_block(self._context, Wanted(start, budget or 0, query=query or ""))
+        wanted = Wanted(start, budget or 0, query=query or "", note_tool="note")
+        _, block = compile_block(self._context, wanted)
         return block.text
 
-    def recall(self, query: str, *, limit: int = LIMIT, below: str = "") -> tuple[Found, ...]:
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int = LIMIT,
+        below: str = "",
+        layer: str = "",
+        status: str = ACTIVE,
+        branch: str = "",
+        project: str = "",
+        since: str = "",
+        until: str = "",
+        details: bool = False,
+        session: str = "",
+    ) -> tuple[Found, ...]:
         """Return the passages of the memory that fit a query, the best first.
 
-        `below` keeps to documents whose path begins so. What is bound to a project is found in that
-        project alone: see `cwd` of `open`.
+        `below` keeps to documents whose path begins so, `layer` to documents, decisions,
+        experiences or facts, `status` to what is active, superseded or ("") either, `since` and
+        `until` to when it was changed last: days, or RFC 3339 instants in UTC. What is bound to a
+        project is found in that project alone (see `cwd` of `open`), or by `project`, its key. With
+        `details`, facts come with what they keep word for word. What is returned counts as used in
+        `session`. Raises UsageError for another layer or status.
         """
-        return tuple(find.recall(self._context, query, cwd=self._cwd, limit=limit, path=below))
+        only = Sought(below, "", since, until, status, branch, layer, project)
+        found = find.serve(
+            self._context, query, only, self._cwd, limit=limit, details=details, session=session
+        )
+        return tuple(found)
 
     def search(
         self, query: str, *, conversation: str = "", kind: str = "", limit: int = LIMIT
@@ -246,7 +266,7 @@ class Memory:
     def documents(self, below: str = "") -> tuple[Document, ...]:
         """Return the documents, sorted by path; `below` names a folder or one of them."""
         _, found = documents.listed(self._context, below)
-        return tuple(_document(each) for each in found)
+        return tuple(document(each) for each in found)
 
     def read(self, path: str) -> str:
         """Return one document as it is committed, without secrets. Raises NotFoundError."""
@@ -311,6 +331,22 @@ class Memory:
         was, place = self._at(old), self._at(new)
         return self._write(lambda tree: tools.rename(tree, was, place), reason, conversation)
 
+    @property
+    def keeps_diary(self) -> bool:
+        """Tell whether a diary is kept, so that `note` is there."""
+        return self._context.settings.flag("diary.enabled")
+
+    def note(self, text: str, *, conversation: str = "") -> str:
+        """Leave a note in the diary for a later self; return it as it was kept.
+
+        It is committed when this returns, without secrets and with nobody else in it by name.
+        Raises DiaryOffError while no diary is kept.
+        """
+        from reflector.runtime.diary.notes import note  # noqa: PLC0415 - most keep no diary
+
+        key = journaling.full_id(conversation) if conversation else ""
+        return note(self._context, text, conversation=key).text
+
     def status(self) -> Mapping[str, Any]:
         """Return health at a glance, as `reflector status --json` does."""
         return clean_values(status_of(self._context).as_json())
@@ -329,7 +365,7 @@ class Memory:
         return replace(self._context, settings=with_flags(self._context.settings, flags))
 
     def _told(self, event: Event) -> Decided:
-        return _decided(front.handle(self._context, event))
+        return decided(front.handle(self._context, event))
 
     def _records(self, conversation: str) -> bool:
         with self._context.state() as state:
@@ -350,42 +386,3 @@ class Memory:
 def _each(conversations: Sequence[str]) -> Sequence[str]:
     """Return the names; a text alone is one of them, and no sequence of letters."""
     return [conversations] if isinstance(conversations, str) else conversations
-
-
-def _reflected(found: Context, runs: Sequence[Run], *, limited: bool = False) -> Reflected:
-    brought = learned(found, runs)
-    return Reflected(
-        runs=tuple(clean_values(run_json(each)) for each in runs),
-        changes=tuple(each.as_json() for each in brought.changes),
-        learned={path: tuple(map(clean, lines)) for path, lines in brought.added.items()},
-        report=clean(brought.report),
-        limited=limited,
-    )
-
-
-def _asked_for(state: State, decision: str) -> str | None:
-    """Return the id of the run that was just reserved, or that waits for its turn."""
-    if decision == "queued":
-        waiting = reservations.pending(state.connection)
-        return next((each.id for each in waiting if each.request.pipeline == "reflection"), None)
-    # Nobody has taken it over yet, or a supervisor that was at work already has.
-    unowned = reservations.unowned(state.connection, _REFLECTION)
-    active = reservations.active(state.connection, _REFLECTION)
-    return unowned or next((each.id for each in active), None)
-
-
-def _decided(answer: front.Answer) -> Decided:
-    told = answer.as_json()
-    return Decided(told["decision"], told["why"], told["until"], told["supervisor"])
-
-
-def _document(each: documents.Listing) -> Document:
-    return Document(
-        path=each.path,
-        description=clean(each.description),
-        tokens=each.tokens,
-        size=each.size,
-        read_only=each.read_only,
-        in_context=each.in_context,
-        problem=clean(each.problem),
-    )

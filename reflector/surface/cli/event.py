@@ -34,11 +34,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
         )
     if args.drain:
         return _drain(args, out)
+    from reflector.runtime.background.beginning import begin  # noqa: PLC0415
     from reflector.runtime.front import describe, handle, mark_compaction  # noqa: PLC0415
 
     found = context(args.home, args.identity)
     if args.event == "compaction":
         mark_compaction(found, args.conversation, args.boundary)
+        begin(found)  # reflection waits for the turn's end, extraction does not
         out.say("marked")
         out.object({"decision": "marked", "why": None, "until": None, "supervisor": "none"})
         return 0

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reflector.agent.abilities import ABILITIES
+from reflector.runtime.calls.names import ASKS
 from reflector.runtime.status import Status, status
 from reflector.runtime.wiring import context
 from reflector.surface.cli.left_out import left_out
@@ -34,6 +35,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         _harnesses(found, out)
         _conversations(found, out)
         _decisions(found.decisions, out)
+        _experiences(found, out)
         _runs(found, out)
         told = set(found.next_session.notice)
         for sentence in (each for _, each in found.notices if each not in told):
@@ -128,6 +130,18 @@ def _decisions(known: Mapping[str, Any], out: Output) -> None:
         f"decided  {counted(known['queued'], 'message')} to read{failed}, "
         f"{counted(known['waiting'], 'decision')} waiting{due}: `reflector decisions queue`"
     )
+    if known["failed"] and known["last_error"]:
+        out.say(f"  {safe(str(known['last_error']))}")
+
+
+def _experiences(found: Status, out: Output) -> None:
+    known = found.experiences
+    if not (known["waiting"] and known["enabled"]):
+        return
+    asks = found.context.settings.text("engine.name") == ASKS
+    due = f"; next due {known['next_due_at']}" if asks else ", by engine.name anthropic alone"
+    failed = f", {known['failed']} failed" if known["failed"] else ""
+    out.say(f"extract  {counted(known['waiting'], 'conversation')} to read{failed}{due}")
     if known["failed"] and known["last_error"]:
         out.say(f"  {safe(str(known['last_error']))}")
 

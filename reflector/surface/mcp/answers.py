@@ -46,13 +46,21 @@ class Text(BaseModel):
 
 
 class Passage(BaseModel):
-    """A passage of a document that fits a query; `why` says which words stand where."""
+    """A passage of a document that fits a query; `why` says which words stand where.
+
+    `id` is that of an experience or a fact, `details` what a fact keeps word for word, if asked for.
+    """
 
     path: str
+    id: str | None
+    layer: str
+    status: str
     excerpt: str
     score: float
     updated_at: str
+    age_days: int
     why: str
+    details: str | None = None
 
 
 class Passages(BaseModel):
@@ -86,6 +94,12 @@ class Change(BaseModel):
     paths: list[str]
     more_paths: int
     warnings: list[str]
+
+
+class Note(BaseModel):
+    """A note as it was kept: without secrets, other people made general."""
+
+    text: str
 
 
 class Word(BaseModel):
@@ -296,3 +310,8 @@ def _rows(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> list[dict[s
 
 def _short(value: Any) -> Any:
     return cut(value, _LONGEST_TEXT) if isinstance(value, str) else value
+
+
+def noted(text: str) -> Note:
+    """Return a note that was kept."""
+    return Note(text=text)

@@ -61,6 +61,9 @@ TOOLS: Mapping[str, ToolAnnotations] = {
     "status": _READS,
 }
 
+DIARY: Mapping[str, ToolAnnotations] = {"note": _ADDS}
+"""What is there for memories that keep a diary, and for no others."""
+
 
 class Server(MCPServer[None]):
     """A server whose list of resources is the memory's list of documents, whenever it is asked."""
@@ -104,14 +107,15 @@ def _unfit(name: str, error: ValidationError) -> str:
 
 def serving(opened: Callable[[], Memory]) -> Server:
     """Return the server of a memory that `opened` opens."""
-    words = told(opened().identity)
-    tools = Tools(opened)
+    memory = opened()
+    words, tools = told(memory.identity), Tools(opened)
+    offered = [*TOOLS, *(DIARY if memory.keeps_diary else ())]
     server = Server(
         NAME,
         title="Reflector",
         instructions=words.instructions,
         version=__version__,
-        tools=[_tool(tools, name, words.tools[name]) for name in TOOLS],
+        tools=[_tool(tools, name, words.tools[name]) for name in offered],
         log_level="WARNING",
         subscriptions=False,
     )
@@ -127,7 +131,7 @@ def _tool(tools: Tools, name: str, words: ToolWords) -> Tool:
         name=name,
         title=words.title,
         description=words.description,
-        annotations=TOOLS[name],
+        annotations={**TOOLS, **DIARY}[name],
     )
     for parameter, text in words.parameters.items():
         tool.parameters["properties"][parameter]["description"] = text

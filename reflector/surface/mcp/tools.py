@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, ParamSpec, TypeVar
+from typing import Annotated, Literal, ParamSpec, TypeVar
 
 import anyio
 from mcp.server.mcpserver import Context
@@ -31,6 +31,9 @@ Reason = Annotated[str, Field(min_length=1, max_length=MAX_REASON)]
 Line = Annotated[int, Field(ge=1, le=10**9)]
 Query = Annotated[str, Field(min_length=1, max_length=2000)]
 Limit = Annotated[int, Field(ge=1, le=50)]
+Layer = Literal["", "documents", "decisions", "experiences", "facts"]
+Status = Literal["active", "superseded", "any"]
+Day = Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$")]
 Content = Annotated[str, Field(max_length=1_000_000)]
 
 
@@ -117,15 +120,44 @@ class Tools:
         return answers.origin(self._opened().why(path, line))
 
     @telling
-    def recall(self, query: Query, limit: Limit = 10, below: str = "") -> answers.Passages:
+    def recall(
+        self,
+        query: Query,
+        limit: Limit = 10,
+        below: str = "",
+        layer: Layer = "",
+        status: Status = "active",
+        project: str = "",
+        branch: str = "",
+        since: Day = "",
+        until: Day = "",
+        details: bool = False,  # noqa: FBT001, FBT002 - arguments of tools are named
+    ) -> answers.Passages:
         """Answer `recall`."""
-        return answers.passages(self._opened().recall(query, limit=limit, below=below))
+        found = self._opened().recall(
+            query,
+            limit=limit,
+            below=below,
+            layer=layer,
+            status="" if status == "any" else status,
+            project=project,
+            branch=branch,
+            since=since,
+            until=until,
+            details=details,
+        )
+        return answers.passages(found)
 
     @telling
     def search(self, query: Query, limit: Limit = 10, conversation: str = "") -> answers.Sayings:
         """Answer `search`."""
         found = self._opened().search(query, limit=limit, conversation=conversation)
         return answers.sayings(found)
+
+    @telling
+    def note(self, text: Annotated[str, Field(min_length=1, max_length=1000)]) -> answers.Note:
+        """Answer `note`."""
+        return answers.noted(self._opened().note(text))
 
     @telling
     def status(self) -> answers.Status:

@@ -43,11 +43,18 @@ def test_a_new_memory_and_its_skills_are_sound():
 
 def test_the_corpus_has_a_document_for_every_fault_that_a_document_can_have():
     by_run = {"seed_changed", "run_too_large", "unknown_key_changed"}
-    by_run |= {"skill_operations", "skill_still_named", "link_broken"}
+    by_run |= {
+        "skill_operations",
+        "skill_still_named",
+        "link_broken",
+        "stored_broken",
+        "chain_broken",
+        "stored_twin",
+    }
     wanted = {
         code
         for code, row in RULES.items()
-        if row.rule in (3, 4, 6, 7, 8)
+        if row.rule in (3, 4, 6, 7, 8, 14)
         and code not in by_run | _NOT_OF_ONE_DOCUMENT | {"secret_in_message"}
         and not code.startswith("read_only_re")
         and code != "read_only_changed"

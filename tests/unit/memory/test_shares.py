@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from reflector.memory.rooms import rooms
 from reflector.memory.shares import (
     CEILINGS,
+    DIARY,
     FLOORS,
     REST,
     SHARES,
@@ -27,8 +28,9 @@ def test_the_written_defaults_are_the_table():
 
 def test_the_defaults_leave_room_for_everybody():
     tier = sum(share.floor for name, share in SHARES.items() if name in ("self", "memory"))
-    rest = sum(share.floor for name, share in SHARES.items() if name not in ("self", "memory"))
-    assert (tier, rest) == (SYSTEM_TIER, REST)
+    own = ("self", "memory", "diary")
+    rest = sum(share.floor for name, share in SHARES.items() if name not in own)
+    assert (tier, SHARES["diary"].floor, rest) == (SYSTEM_TIER, DIARY, REST)
     assert all(share.floor <= share.ceiling for share in SHARES.values())
 
 
@@ -47,15 +49,21 @@ def test_the_system_tier_gets_its_share_as_one():
 
 
 def test_everything_else_keeps_a_tenth_however_large_the_system_tier_is():
-    sizes = dict.fromkeys(SHARES, MUCH)
+    sizes = {name: MUCH for name in SHARES if name != "diary"}
     found = rooms(sizes, room=550, total=1000, shares=SHARES)
     rest = [found[name] for name in ("decisions", "external_projection", "skills")]
     assert sum(rest) >= 100
     assert min(rest) >= 20
 
 
+def test_a_diary_has_a_tenth_of_its_own_and_the_others_make_room_in_proportion():
+    found = rooms(dict.fromkeys(SHARES, MUCH), room=550, total=1000, shares=SHARES)
+    assert 80 <= found["diary"] <= 90
+    assert 80 <= sum(found[name] for name in ("decisions", "external_projection", "skills")) <= 90
+
+
 _SIZES = st.fixed_dictionaries(
-    {}, optional={name: st.integers(0, 2000) for name in (*SHARES, "diary")}
+    {}, optional={name: st.integers(0, 2000) for name in (*SHARES, "unnamed")}
 )
 _SHARE = st.builds(Share, st.integers(0, 90), st.integers(0, 100), st.integers(1, 99))
 _TABLE = st.fixed_dictionaries(dict.fromkeys(SHARES, _SHARE))

@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 
 from reflector.core.errors import NotFoundError
 from reflector.pipelines import prompts
-from reflector.pipelines.prompts import (
+from reflector.pipelines.contexts import (
     EnvelopeContext,
     Named,
-    PrefaceContext,
-    PromptConversation,
     PromptDelta,
     QueueContext,
+)
+from reflector.pipelines.prompts import (
+    PrefaceContext,
+    PromptConversation,
     SeedContext,
     ShortMemoryContext,
     Words,
@@ -34,7 +36,10 @@ EXTRA = {"PromptContext": {"persona"}}  # the persona is a value too, put in by 
 
 
 def sources() -> dict[str, str]:
-    files = (file for file in TEMPLATES.rglob("*") if file.is_file())
+    # What a new diary begins with is no template: nothing is put into it.
+    files = (
+        each for each in TEMPLATES.rglob("*") if each.is_file() and each.parent.name != "diary"
+    )
     return {file.relative_to(TEMPLATES).as_posix(): file.read_text("utf-8") for file in files}
 
 
@@ -65,6 +70,13 @@ def test_every_field_of_a_context_is_used_and_nothing_else_is_asked_for() -> Non
             "DecisionRulesContext",
             "EnvelopeContext",
             "QueueContext",
+            "ExperienceRulesContext",
+            "SegmentContext",
+            "DraftsContext",
+            "DiaryJudgeContext",
+            "DiaryRulesContext",
+            "DiaryWindowContext",
+            "DiaryItemsContext",
             "McpContext",
         )
     }

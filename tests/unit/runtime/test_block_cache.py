@@ -13,7 +13,7 @@ import pytest
 
 from reflector.harness.limits import NOTICE_CHARS, least, wide
 from reflector.memory.budget import estimate_tokens
-from reflector.runtime import birth, block_cache
+from reflector.runtime import birth, block_cache, block_place
 from reflector.runtime.compiled import Wanted, compile_block, limits
 from reflector.runtime.settings import load
 from reflector.runtime.wiring import Context, context
@@ -67,7 +67,7 @@ def test_two_places_whose_names_are_cut_alike_are_not_mixed_up(found, project):
     one, two = (project.path / ("x" * 90) / middle / ("y" * 110) for middle in ("a", "b"))
     for place in (one, two):
         place.mkdir(parents=True)
-    assert block_cache.place(found, one) == block_cache.place(found, two)
+    assert block_place.place(found, one) == block_place.place(found, two)
     keep(found, one)
     assert printed(found, one)
     assert printed(found, two) is None
@@ -132,7 +132,7 @@ def test_after_a_merge_the_last_places_are_ready_and_old_ones_gone(found, projec
     for number, start in enumerate(places):
         start.mkdir()
         keep(found, start)
-        os.utime(block_cache.place(found, start), (number, number))
+        os.utime(block_place.place(found, start), (number, number))
     gone = project.path / "gone"
     keep(found, gone)
     Repo(found.agent.repo).commit({"system/x.md": "---\ndescription: x\n---\nThe new rule.\n"})
@@ -141,13 +141,13 @@ def test_after_a_merge_the_last_places_are_ready_and_old_ones_gone(found, projec
         shown = printed(found, start)
         assert shown
         assert "The new rule." in shown
-    kept = [place for place in (*places, gone) if block_cache.place(found, place).exists()]
+    kept = [place for place in (*places, gone) if block_place.place(found, place).exists()]
     assert kept == places[2:]
 
 
 def test_no_more_places_are_kept_than_are_worth_it(found, project):
     keep(found, project.path)
-    text = block_cache.place(found, project.path).read_bytes()
+    text = block_place.place(found, project.path).read_bytes()
     for number in range(40):
         (found.agent.path / "blocks" / f"%2Fp{number}").write_bytes(text)
     keep(found, project.path)
@@ -164,10 +164,10 @@ def test_what_is_no_line_no_full_path_or_secret_is_not_kept(found, tmp_path):
 def test_what_a_variable_of_one_process_decides_is_not_kept_for_others(found, monkeypatch):
     monkeypatch.setenv("REFLECTOR_PROMPT_BUDGET_TOKENS", "600")
     keep(context(str(found.home.path)), None)
-    assert not block_cache.place(found, None).exists()
+    assert not block_place.place(found, None).exists()
     monkeypatch.delenv("REFLECTOR_PROMPT_BUDGET_TOKENS")
     keep(context(str(found.home.path)), None)
-    assert block_cache.place(found, None).exists()
+    assert block_place.place(found, None).exists()
 
 
 def test_what_a_late_hook_prints_tells_nothing_of_short_memory(found, project):
@@ -186,7 +186,7 @@ def test_what_a_late_hook_prints_tells_nothing_of_short_memory(found, project):
 
 def test_a_file_of_another_version_holds_for_nobody(found):
     keep(found, None)
-    file = block_cache.place(found, None)
+    file = block_place.place(found, None)
     file.write_bytes(file.read_bytes().replace(b"reflector-block 2", b"reflector-block 1"))
     assert printed(found, None) is None
 

@@ -96,7 +96,7 @@ def test_a_file_that_cannot_be_changed_for_sure_is_not_changed(text):
 
 
 def test_the_error_says_what_to_write(tmp_path):
-    found = context(str(tmp_path / "home"))
+    found = context(str(tmp_path / "home"), make=True)
     found.home.settings.write_text('engine = { name = "rules" }\n')
     with pytest.raises(SettingsError) as caught:
         engine_choice.choose(found, engine_choice.choices({"PATH": ""})[1])
@@ -177,7 +177,7 @@ def output(*, json: bool = False) -> Output:
 
 
 def test_a_person_is_asked_once(tmp_path, terminal):
-    found = context(str(tmp_path / "home"))
+    found = context(str(tmp_path / "home"), make=True)
     terminal("2\n")
     assert offer(found, "", output()) == "anthropic"
     assert context(str(tmp_path / "home")).settings.text("engine.name") == "anthropic"
@@ -185,7 +185,7 @@ def test_a_person_is_asked_once(tmp_path, terminal):
 
 
 def test_somebody_who_did_not_choose_is_not_asked_again(tmp_path, terminal):
-    found = context(str(tmp_path / "home"))
+    found = context(str(tmp_path / "home"), make=True)
     terminal("a\nb\nc\n")
     assert offer(found, "", output()) == ""
     assert engine_choice.offered(found)
@@ -200,7 +200,7 @@ def test_somebody_who_wrote_an_engine_into_the_settings_is_not_asked(tmp_path):
 
 
 def test_nobody_is_asked_for_json_or_without_a_terminal(tmp_path, terminal, monkeypatch):
-    found = context(str(tmp_path / "home"))
+    found = context(str(tmp_path / "home"), make=True)
     terminal("2\n")
     assert offer(found, "", output(json=True)) == ""
     with (tmp_path / "empty").open("w+") as stream:
@@ -210,7 +210,7 @@ def test_nobody_is_asked_for_json_or_without_a_terminal(tmp_path, terminal, monk
 
 
 def test_the_flag_answers_without_a_terminal(tmp_path):
-    found = context(str(tmp_path / "home"))
+    found = context(str(tmp_path / "home"), make=True)
     assert offer(found, "anthropic", output(json=True)) == "anthropic"
     assert found.home.settings.read_text() == '[engine]\nname = "anthropic"\n'
     assert engine_choice.offered(found)

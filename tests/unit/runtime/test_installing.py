@@ -191,7 +191,7 @@ def test_a_command_of_ours_is_harmless_when_the_program_is_gone(here, guarded):
 
 def test_a_home_with_a_blank_and_a_quote_can_be_installed(guarded, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    odd = context(str(tmp_path / "it's my home"))
+    odd = context(str(tmp_path / "it's my home"), make=True)
     place = odd.home.path / "bin" / "reflector"
     place.parent.mkdir()
     place.write_text('#!/bin/sh\nprintf "%s " "$@"\n')

@@ -15,9 +15,10 @@ from reflector.runtime.forgetting.forget import all_locks, forget
 from reflector.runtime.forgetting.target import Asked, target_of
 from reflector.runtime.ingest import ingest
 from reflector.runtime.loop import Quiet
-from reflector.runtime.recall import recall, search
+from reflector.runtime.recall import Sought, recall, search, serve
 from reflector.runtime.retention import age_out
 from reflector.store import recall as files
+from reflector.store import recall_uses
 from reflector.store.locks import Lock
 from tests.support import searching
 from tests.support.harness_rows import lines, user
@@ -120,8 +121,62 @@ def test_a_result_says_what_matched_where_and_since_when(scene):
     )
     assert found.excerpt == "Rotate the keys [2J with [REDACTED:github] monthly."
     assert instant(found.updated_at).timestamp() == int(scene.git("log", "-1", "--format=%ct"))
-    assert list(found.as_json()) == ["path", "score", "excerpt", "updated_at", "why"]
+    assert list(found.as_json()) == [
+        *("path", "id", "layer", "status", "score", "excerpt", "updated_at", "why", "age_days")
+    ]
     assert searching.in_tables(scene.home, TOKEN) == []
+
+
+def item(scene: Scene, path: str, text: str, **header: str) -> None:
+    place = scene.repo / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(document(text, **header), "utf-8")
+    commit(scene)
+
+
+def test_what_an_agent_is_given_counts_as_used_and_what_a_person_looks_up_does_not(scene):
+    path = "experiences/rotate-0badcafe.md"
+    item(scene, path, "Rotate the keys.")
+
+    def uses() -> dict[str, int]:
+        with scene.context().state() as state:
+            found = recall_uses.uses(state.connection)
+            return {path: use.sessions for path, use in found.items()}
+
+    assert paths(scene, "keys") == [path]
+    assert uses() == {}
+    assert [each.item for each in serve(scene.context(), "keys", session="s-1")] == ["0badcafe"]
+    serve(scene.context(), "keys", session="s-1")
+    assert uses() == {path: 1}
+    serve(scene.context(), "keys", session="s-2")
+    assert uses() == {path: 2}
+
+
+def test_a_day_counts_up_to_its_end(scene):
+    commit(scene, keys=document("Rotate the keys."))
+    (found,) = recall(scene.context(), "rotate keys")
+    day = found.updated_at[:10]
+    for sought in (Sought(until=day), Sought(since=day), Sought(until=found.updated_at)):
+        assert recall(scene.context(), "rotate keys", sought), sought
+    assert recall(scene.context(), "rotate keys", Sought(until="2000-01-01")) == []
+
+
+def test_what_cannot_be_noted_as_used_is_recalled_all_the_same(scene):
+    item(scene, "facts/2026-11/keys-0badcafe.md", "Keys were rotated.")
+    with scene.context().state() as state, state.transaction():
+        assert serve(scene.context(), "keys rotated")
+
+
+def test_details_of_a_fact_and_what_was_superseded_are_found_by_who_asks(scene):
+    text = "Keys were rotated.\n\n## Details\n\nserial | 4711"
+    item(scene, "facts/2026-11/keys-0badcafe.md", text, superseded_by="12345678")
+    assert paths(scene, "rotated keys") == []
+    every = Sought(status="")
+    (found,) = recall(scene.context(), "rotated keys", every, details=True)
+    assert found.as_json() | {"details": "serial | 4711", "status": "superseded"} == found.as_json()
+    (plain,) = recall(scene.context(), "rotated keys", every)
+    assert "details" not in plain.as_json()
+    assert paths(scene, "4711") == []
 
 
 def test_what_belongs_to_another_project_is_not_found(scene, tmp_path):
@@ -133,6 +188,9 @@ def test_what_belongs_to_another_project_is_not_found(scene, tmp_path):
         place.write_text(document("Rotate the keys."), "utf-8")
     commit(scene)
     assert paths(scene, "keys", cwd=here) == [f"projects/{bank}/ours.md"]
+    theirs = Sought(project="other-12345678", layer="decisions")
+    found = recall(scene.context(), "keys", theirs, cwd=here)
+    assert [each.path for each in found] == ["projects/other-12345678/theirs.md"]
     assert paths(scene, "keys") == []
 
 

@@ -143,7 +143,7 @@ class Machine:
         (folder / "bin").mkdir()
         for name in ("sh", "touch", "mktemp"):
             (folder / "bin" / name).symlink_to(shutil.which(name) or name)
-        self.home = context(str(folder / "home"))
+        self.home = context(str(folder / "home"), make=True)
         self.bwrap("exit 0")
 
     def bwrap(self, does: str, version: str = "bubblewrap 1.0") -> None:

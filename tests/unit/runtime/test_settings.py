@@ -26,7 +26,7 @@ def other(key: Key, turn: int = 1) -> Any:
         return key.least + 0.5 * turn
     if isinstance(key.default, tuple):
         return (f"{key.names[0]}={key.least + turn}" if key.most else f"*/two{turn}",)
-    return f"value{turn}"
+    return f"2{turn}:00-07:00" if key.hours else f"value{turn}"
 
 
 def as_variable(value: Any) -> str:
@@ -122,7 +122,7 @@ def test_a_number_is_no_truth_value_and_has_a_smallest_value(tmp_path):
 )
 def test_a_share_that_is_none_is_refused_with_the_names_there_are(tmp_path, text):
     error = refused(tmp_path, f"[prompt]\nfloors = ['memory=30', '{text}']\n")
-    names = "self, memory, decisions, external_projection, skills"
+    names = "self, memory, decisions, diary, external_projection, skills"
     assert f"a list of name=number, names of {names}, numbers 0 to 90" in error.message
     good = load([written(tmp_path, "[prompt]\nfloors = ['self=90']\n")], {})
     assert good.texts("prompt.floors") == ("self=90",)
@@ -217,3 +217,9 @@ def test_every_key_has_a_variable_of_its_own_and_says_what_it_is_for():
     for key in KEYS:
         assert key.says.endswith(".")
         assert key.variable == "REFLECTOR_" + key.name.upper().replace(".", "_")
+
+
+@pytest.mark.parametrize("value", ["22", "22:00-24:00", "07:00-07:00", "night"])
+def test_hours_that_are_none_are_refused_by_name(tmp_path, value):
+    error = refused(tmp_path, f'[jobs]\noff_peak = "{value}"\n')
+    assert "jobs.off_peak must be hours such as '22:00-07:00', or nothing" in error.message

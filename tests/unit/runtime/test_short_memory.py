@@ -24,7 +24,7 @@ TOKEN = "ghp_" + "A1b2C3d4E5" * 4
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Context:
-    return context(str(tmp_path / "home"))
+    return context(str(tmp_path / "home"), make=True)
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_one_file_under_two_names_is_not_read_as_two_truths(
 
 def test_a_session_that_starts_in_the_folder_of_the_home_has_the_user_file(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
-    found = context()
+    found = context(make=True)
     (tmp_path / ".reflector" / "MEMORY.md").write_text("- [a] x\n")
     (given,) = section(found, tmp_path).given
     assert given.scope == "user"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reflector.core.tokens import asked
-from reflector.memory.indexed import Indexed, Passage, passages
+from reflector.memory.indexed import Indexed, Passage, Standing, passages
 from reflector.store import recall_memory
-from reflector.store.recall_memory import Hit, Only, newer_first
+from reflector.store.recall_memory import Only
 
 ANY = Only()
 EARLY, LATE = "2026-01-01T00:00:00.000Z", "2026-11-01T00:00:00.000Z"
@@ -18,6 +20,10 @@ EARLY, LATE = "2026-01-01T00:00:00.000Z", "2026-11-01T00:00:00.000Z"
 
 def document(path: str, text: str, about: str = "about", bank: str = "") -> Indexed:
     return Indexed(path, about, "", bank, tuple(passages(text)))
+
+
+def item(path: str, text: str = "alpha", **said: object) -> Indexed:
+    return replace(document(path, text), standing=Standing(**said))  # type: ignore[arg-type]
 
 
 def made(*documents: tuple[Indexed, str]) -> sqlite3.Connection:
@@ -127,15 +133,6 @@ def test_a_document_is_found_once_by_its_best_passage():
     assert hit.passage == Passage("Keys", "rotate the keys")
 
 
-def test_the_newer_of_two_equals_comes_first_and_the_better_of_two_before_it():
-    def hit(path: str, score: float, at: str) -> Hit:
-        return Hit(path, "", Passage("", ""), score, at)
-
-    three = [hit("old", 1, EARLY), hit("new", 1, LATE), hit("best", 1.1, EARLY)]
-    assert [each.path for each in newer_first(three)] == ["best", "new", "old"]
-    assert [each.path for each in newer_first([hit("b", 1, "?"), hit("a", 1, "?")])] == ["a", "b"]
-
-
 def test_terms_that_very_many_passages_have_count_only_alone():
     connection = made(
         *((document(f"reference/{n}.md", f"alpha number{n}"), EARLY) for n in range(300))
@@ -153,3 +150,62 @@ def test_of_a_long_query_the_rarest_terms_are_asked_for():
     assert len(chosen) < 60
     assert "word126" in chosen
     assert "word1" not in chosen
+
+
+GONE = (item("facts/old.md", status="superseded"), EARLY)
+BRANCHED = (item("facts/branch.md", branch="fix/x"), LATE)
+PROJECT = (document("projects/mine-1/style.md", "alpha", bank="mine-1"), EARLY)
+METHOD = (item("experiences/how.md"), EARLY)
+
+
+@pytest.mark.parametrize(
+    ("only", "paths"),
+    [
+        (Only(), {"facts/branch.md", "experiences/how.md"}),
+        (Only(status=""), {"facts/branch.md", "experiences/how.md", "facts/old.md"}),
+        (Only(status="superseded"), {"facts/old.md"}),
+        (Only(branch="fix/x"), {"facts/branch.md"}),
+        (Only(layer="experiences"), {"experiences/how.md"}),
+        (Only(layer="facts", status=""), {"facts/branch.md", "facts/old.md"}),
+        (Only(layer="decisions", bank="mine-1"), {"projects/mine-1/style.md"}),
+        (Only(bank="mine-1", bound=True), {"projects/mine-1/style.md"}),
+        (Only(bank="other-2", bound=True), set()),
+        (Only(until="2026-06-01"), {"experiences/how.md"}),
+        (Only(since="2026-06-01", until="2026-12-01"), {"facts/branch.md"}),
+    ],
+)
+def test_a_filter_finds_what_it_says_and_nothing_that_was_superseded_unless_asked(only, paths):
+    connection = made(GONE, BRANCHED, PROJECT, METHOD)
+    assert set(found(connection, "alpha", only)) == paths
+
+
+def test_a_filter_reaches_behind_thousands_of_better_matches():
+    many = [(document(f"reference/{n}.md", "alpha alpha"), EARLY) for n in range(500)]
+    connection = made(*many, (item("facts/one.md", "alpha beta gamma delta"), EARLY))
+    assert found(connection, "alpha", Only(layer="facts")) == ["facts/one.md"]
+
+
+def test_what_is_found_comes_back_with_what_it_says_of_itself():
+    said = Standing("0badcafe", "active", "fix/x", 0.4, verified=False, links=("experiences/a",))
+    connection = made((replace(document("facts/a.md", "alpha"), standing=said), EARLY))
+    (hit,) = hits(connection, "alpha")
+    assert (hit.standing, hit.layer) == (said, "facts")
+
+
+def test_documents_come_in_the_order_of_their_scores():
+    texts = ("alpha", "alpha beta gamma", "alpha alpha beta", "beta gamma delta epsilon alpha")
+    connection = made(*((document(f"reference/{n}.md", t), EARLY) for n, t in enumerate(texts)))
+    scores = [hit.score for hit in hits(connection, "alpha")]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) > 2
+
+
+def test_the_commonest_terms_wait_outside_when_too_many_passages_would_be_scored():
+    connection = made(
+        *((document(f"reference/{n}.md", f"alpha half{n % 2} only{n}"), EARLY) for n in range(100))
+    )
+    wanted = asked("alpha half1 only7 only8")
+    assert set(recall_memory.telling(connection, wanted, most=1000)) == set(wanted)
+    assert set(recall_memory.telling(connection, wanted, most=60)) == {"half1", "only7", "only8"}
+    assert set(recall_memory.telling(connection, wanted, most=10)) == {"only7", "only8"}
+    assert set(recall_memory.telling(connection, asked("alpha half1"), most=10)) == {"half1"}

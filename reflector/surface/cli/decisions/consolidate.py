@@ -26,6 +26,7 @@ _WHY: dict[Why, str] = {
     "no_model": "the engine makes no small calls: `engine.name` anthropic does",
     "nothing": "nothing is due",
     "kept_tip": "a run waits for the memory to be free",
+    "off_peak": "it is done at the hours of jobs.off_peak",
     "back_off": "the last call failed, it is tried again later",
     "failed": "the call failed",
     "held": "automatic runs are off, see `reflector doctor`",

@@ -61,7 +61,9 @@ def test_a_regression_enters_by_one_commit_and_one_merge(scene: Person):
     subjects = scene.git("log", "--topo-order", "--format=%s", "main").splitlines()
     assert subjects[0].startswith("merge(decisions): 1 decision of shop-")
     assert subjects[1].startswith("feat(decisions): 1 decision of shop-")
-    assert "[entry jsonl:talk.talk-0:0]" in scene.git("log", "--topo-order", "--format=%B", "main", "-2")
+    assert "[entry jsonl:talk.talk-0:0]" in scene.git(
+        "log", "--topo-order", "--format=%B", "main", "-2"
+    )
 
 
 def test_what_shows_no_friction_waits_in_the_ledger(scene: Person):

@@ -355,6 +355,12 @@ def test_what_fits_a_query_is_recalled_and_what_was_said_is_found(memory):
     memory.create("reference/hosts", "The build host is called ada.\n", "hosts", reason="a note")
     assert [each.path for each in memory.recall("build host")] == ["reference/hosts.md"]
     assert memory.recall("build host", below="system/") == ()
+    assert memory.recall("build host", layer="facts") == ()
+    assert memory.recall("build host", until="2000-01-01") == ()
+    assert memory.recall("build host", layer="documents", since="2000-01-01")
+    for wrong in ({"layer": "fact"}, {"status": "gone"}):
+        with pytest.raises(UsageError):
+            memory.recall("build host", **wrong)
     assert "<recalled>" in memory.prompt(query="build host")
     assert "<recalled>" not in memory.prompt()
     found = memory.search("sign the tags", kind="user")

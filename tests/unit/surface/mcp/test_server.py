@@ -14,7 +14,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from reflector.surface.api.memory import Memory
-from reflector.surface.mcp.server import TOOLS, Server, serving
+from reflector.surface.mcp.server import DIARY, TOOLS, Server, serving
 from reflector.surface.mcp.words import told
 from tests.support.scenes import Scene
 
@@ -86,7 +86,7 @@ def test_every_tool_and_every_parameter_is_described_and_nothing_else(scene):
     listed = asked(scene, lambda client: client.list_tools()).tools
     assert {each.name for each in listed} == LISTED == set(TOOLS)
     words = told("default").tools
-    assert set(words) == LISTED | {"prompt", "document"}
+    assert set(words) == LISTED | {"prompt", "document", *DIARY}
     for each in listed:
         described = {
             name: p.get("description") for name, p in each.input_schema["properties"].items()
@@ -282,6 +282,12 @@ def test_what_is_known_and_what_was_said_is_found(scene):
     answer(scene, "memory_create", reason="a note", **MADE)
     (known,) = answer(scene, "recall", query="hosts", below="reference/hosts")["results"]
     assert (known["path"], known["score"] > 0) == ("reference/hosts.md", True)
+    assert (known["id"], known["layer"], known["details"]) == (None, "documents", None)
+    assert answer(scene, "recall", query="hosts", layer="facts")["results"] == []
+    assert answer(scene, "recall", query="hosts", until="2000-01-01")["results"] == []
+    assert answer(scene, "recall", query="hosts", project="other-1")["results"] == []
+    assert answer(scene, "recall", query="hosts", status="superseded")["results"] == []
+    assert answer(scene, "recall", query="hosts", status="any", layer="documents")["results"]
     (said,) = answer(scene, "search", query="tags")["results"]
     assert (said["conversation"], said["kind"]) == ("jsonl/talk", "user")
     assert answer(scene, "recall", query="?! 'AND \" NEAR(")["results"] == []

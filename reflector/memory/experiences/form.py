@@ -1,0 +1,253 @@
+"""One experience or fact as its document: rendered and read back without loss."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Literal, NoReturn, cast
+
+from reflector.core.ambient import stamp
+from reflector.core.ellipsis import shortened
+from reflector.core.errors import DocumentError
+from reflector.core.experience import CONFIDENCE
+from reflector.core.visible import visible
+from reflector.memory.document import MAX_DESCRIPTION, Document, new
+from reflector.memory.document import parse as parse_document
+from reflector.memory.document import render as render_document
+
+Layer = Literal["experience", "fact"]
+Status = Literal["active", "superseded"]
+
+FOLDERS: Mapping[Layer, str] = {"experience": "experiences/", "fact": "facts/"}
+ID_DIGITS = 8
+DETAILS = "## Details"
+
+_HEAD = 200
+_SLUG = 48
+_ID = re.compile(r"(?:\A|-)([0-9a-f]{8})\.md\Z")
+_DETAILS = re.compile(r"^## Details[ \t]*$", re.MULTILINE)
+# What the rules refuse in any document: a literal variable, and what looks like a merge conflict.
+_AGENT_ID = re.compile(r"\$(AGENT_ID\b|\{AGENT_ID\})")
+_CONFLICT = re.compile(r"^(?=<<<<<<< )", re.MULTILINE)
+_TEXTS = ("supersedes", "evidence", "search_keys", "files", "boundary_envs")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An experience or a fact as the memory keeps it. `project` is the key of a bank.
+
+    `title` is the task of an experience, or the subject of a fact, "" when it has none; `body` the
+    solution, or the statement. `created` and `updated` are instants as `stamp` writes them,
+    `supersedes` and `superseded_by` ids, `evidence` ids of entries. `details` a fact keeps only.
+    """
+
+    layer: Layer
+    id: str
+    path: str
+    title: str
+    body: str
+    created: str
+    updated: str = ""
+    project: str = ""
+    branch: str = ""
+    confidence: float = CONFIDENCE
+    verified: bool = True
+    status: Status = "active"
+    supersedes: tuple[str, ...] = ()
+    superseded_by: str = ""
+    boundary_envs: str = ""
+    search_keys: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    source: str = "auto"
+    details: str = ""
+
+    @property
+    def about(self) -> str:
+        """Return what its document says it is about: the task, or the subject and what is known."""
+        title, text = _line(self.title), _line(self.body)
+        if self.layer == "experience":
+            return shortened(title or text, MAX_DESCRIPTION)
+        head = shortened(text, _HEAD)
+        return f"{title}: {head}" if title else head
+
+
+def path_for(layer: Layer, title: str, which: str, created: str) -> str:
+    """Return where an item lies. Of a title in a script without letters a to z its id is left."""
+    slug = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:_SLUG].strip("-")
+    month = f"{created[:7]}/" if layer == "fact" else ""
+    return f"{FOLDERS[layer]}{month}{f'{slug}-' if slug else ''}{which}.md"
+
+
+def layer_of(path: str) -> Layer | None:
+    """Return which layer a path belongs to, None for any other document."""
+    return next((layer for layer, folder in FOLDERS.items() if path.startswith(folder)), None)
+
+
+def id_of(path: str) -> str:
+    """Return the id in a path, "" when there is none."""
+    found = _ID.search(path.rpartition("/")[2])
+    return found[1] if found else ""
+
+
+def render(stored: Stored) -> bytes:
+    """Write an item's document. Raises DocumentError for what no header can hold."""
+    values: dict[str, object] = {
+        "subject": _line(stored.title) if stored.layer == "fact" else "",
+        "status": stored.status,
+        "confidence": stored.confidence,
+        "verified": stored.verified,
+        "project": stored.project,
+        "branch": _line(stored.branch),
+        "created": stored.created,
+        "updated": stored.updated,
+        "supersedes": stored.supersedes,
+        "superseded_by": stored.superseded_by,
+        "search_keys": tuple(map(_line, stored.search_keys)),
+        "boundary_envs": tuple(filter(None, map(_line, stored.boundary_envs.split("\n")))),
+        "files": tuple(map(_line, stored.files)),
+        "evidence": stored.evidence,
+        "source": stored.source,
+    }
+    kept = {key: value for key, value in values.items() if value not in ("", ())}
+    return render_document(new(stored.about, _body(stored), **kept))
+
+
+def parse(path: str, raw: bytes) -> Stored:
+    """Read an item's document.
+
+    Raises DocumentError with the facts `path`, `line` and `code`, also for a document that a person
+    wrote there and that lacks what makes it an item.
+    """
+    document = parse_document(path, raw)
+    layer, which = layer_of(path), id_of(path)
+    if layer is None:
+        _refuse(path, 1, "It lies neither in experiences/ nor in facts/.")
+    if not which:
+        _refuse(path, 1, f"Its name does not end with an id of {ID_DIGITS} digits (0-9, a-f).")
+    head = _Header(path, document)
+    body, details = parts(layer, document.body)
+    if not body.strip():
+        _refuse(path, document.header.count("\n") + 1, "It has no text below the header.")
+    status = head.text("status") or "active"
+    if status not in ("active", "superseded"):
+        head.refuse("status", "is neither 'active' nor 'superseded'")
+    created = head.instant("created")
+    if not created:
+        _refuse(path, 1, "The header has no 'created'.")
+    supersedes, evidence, keys, files, envs = map(head.texts, _TEXTS)
+    return Stored(
+        layer,
+        which,
+        path,
+        title=document.description if layer == "experience" else head.text("subject"),
+        body=body,
+        created=created,
+        updated=head.instant("updated"),
+        project=head.text("project"),
+        branch=head.text("branch"),
+        confidence=head.share("confidence"),
+        verified=head.flag("verified"),
+        status=cast("Status", status),
+        supersedes=supersedes,
+        superseded_by=head.text("superseded_by"),
+        boundary_envs="\n".join(envs),
+        search_keys=keys,
+        evidence=evidence,
+        files=files,
+        source=head.text("source") or "auto",
+        details=details,
+    )
+
+
+def parts(layer: Layer, body: str) -> tuple[str, str]:
+    """Return the text of a body, and what a fact keeps word for word."""
+    found = _DETAILS.search(body) if layer == "fact" else None
+    if found is None:
+        return body.strip("\n"), ""
+    return body[: found.start()].strip("\n"), body[found.end() :].strip("\n")
+
+
+def superseded(document: Document) -> bool:
+    """Tell whether something took a document's place; a person may have written one side alone."""
+    return bool(document.value("superseded_by")) or document.value("status") == "superseded"
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """What the keys of a header say, as what they are to be."""
+
+    path: str
+    document: Document
+
+    def refuse(self, key: str, what: str) -> NoReturn:
+        _refuse(self.path, self.document.fields[key].line, f"The key '{key}' {what}.")
+
+    def text(self, key: str) -> str:
+        value = self.document.value(key)
+        if value is None:
+            return ""
+        if isinstance(value, bool | float | list | dict | date):
+            self.refuse(key, "is no text; put it in quotes")
+        return str(value).strip()  # an id of digits alone, unless it is quoted, is a number
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value = self.document.value(key)
+        found = value if isinstance(value, list) else str(value).split("\n") if value else []
+        if not all(isinstance(one, str | int) for one in found):
+            self.refuse(key, "is no list of texts")
+        return tuple(text for one in found if (text := str(one).strip()))
+
+    def instant(self, key: str) -> str:
+        value = self.document.value(key)
+        text = value.isoformat() if isinstance(value, date) else str(value or "")
+        if not text:
+            return ""
+        try:
+            moment = datetime.fromisoformat(text)
+            return stamp(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+        except (ValueError, OverflowError):  # no year 10000, were it only in another zone
+            self.refuse(key, "is no instant such as 2026-11-30T12:00:00Z")
+
+    def share(self, key: str) -> float:
+        value = self.document.value(key)
+        if value is None:
+            return CONFIDENCE
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            self.refuse(key, "is no number from 0 to 1")
+        return float(value)
+
+    def flag(self, key: str) -> bool:
+        value = self.document.value(key)
+        if value not in (None, True, False, "true", "false"):
+            self.refuse(key, "is neither true nor false")
+        return value in (None, True, "true")
+
+
+def _body(stored: Stored) -> str:
+    text = _plain(stored.body)
+    if stored.layer == "experience":
+        return f"{text}\n"
+    # Only the host's own heading divides what is searched from what is kept word for word.
+    text = _DETAILS.sub(f"#{DETAILS}", text)
+    details = _plain(stored.details)
+    return f"{text}\n\n{DETAILS}\n\n{details}\n" if details else f"{text}\n"
+
+
+def _line(text: str) -> str:
+    return _AGENT_ID.sub(r"\1", visible(text))
+
+
+def _plain(text: str) -> str:
+    """Return a text that may stand in a document, without blank lines around it."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    text = _AGENT_ID.sub(r"\1", text.encode("utf-8", "replace").decode())
+    return _CONFLICT.sub(" ", text).strip("\n")
+
+
+def _refuse(path: str, line: int, sentence: str) -> NoReturn:
+    raise DocumentError(
+        f"{path}:{line}: {sentence}", path=path, line=line, code="stored_broken", sentence=sentence
+    )

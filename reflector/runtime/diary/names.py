@@ -1,0 +1,23 @@
+"""Names that all of this folder shares, without anything that would have to be imported for them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+PIPELINE: Final = "diary"
+SLOT: Final = "diary"
+"""The slot of the worker; its presence lock is what keeps a second one away."""
+
+JOB: Final = "Diary-Job"
+CAME: Final = "Diary-Came"
+SLEEP: Final = "Diary-Sleep"
+PERSONA: Final = "Diary-Persona"
+"""Trailers of commits: which job, what came of it, which night, which side of the persona."""
+
+WRITING: Final = "diary_writing"
+AWAKE: Final = "diary_awake"
+SLEPT: Final = "diary_slept"
+MOVES: Final = "diary_persona"
+TROUBLE: Final = "diary_trouble"
+"""Marks of the database: the commit that is being made, the first day that no night has put in
+order, the last night, what was changed in the persona, and why nothing can be written now."""

@@ -1,0 +1,70 @@
+"""An experience or a fact forgotten: out of the memory by one commit, and out of what is derived."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from reflector.memory.commit_message import Update
+from reflector.memory.experiences.form import Layer, Stored, layer_of
+from reflector.memory.experiences.inheritance import without
+from reflector.memory.experiences.kept import kept_in
+from reflector.memory.tree import Tree
+from reflector.pipelines.experiences.writing import REPLACED
+from reflector.runtime.experiences.reading import held, named
+from reflector.runtime.wiring import Context
+from reflector.runtime.writing import write
+from reflector.store import recall, recall_uses
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What one command did: the commit, paths that went, paths that lost inherited text."""
+
+    item: Stored
+    commit: str
+    removed: tuple[str, ...]
+    changed: tuple[str, ...]
+
+
+def forget(context: Context, layer: Layer, words: str) -> Forgotten:
+    """Remove an item, all that it replaced, and what its followers took from these.
+
+    Raises NotFoundError or UsageError for words that name no item or several. History keeps what
+    was there: `memory forget PATH --history` takes it out of that as well.
+    """
+    found = held(context, layer)
+    item = found.named(words)
+    plan = without(found.kept.known, item.id)
+    # First what only names it: after a death in between, the same command finds the item still.
+    with context.state() as state, state.transaction() as connection:
+        for one in plan.gone:
+            recall_uses.forget(connection, path=one.path)
+
+    def change(tree: Tree) -> Mapping[str, bytes | None]:
+        items = kept_in(tree, layer)
+        again = without(items.known, named(items, layer, item.id).id)
+        gone[:] = [one.path for one in again.gone]
+        return again.files
+
+    gone: list[str] = []
+    # The item's own words tell what it was about, so the commit is told its id alone.
+    done = write(context, change, f"forgot {layer} {item.id}")
+    recall.drop(context.agent, context.ambient.clock, recall.MEMORY)
+    changed = tuple(path for path in done.paths if path not in gone)
+    return Forgotten(item, done.commit, tuple(gone), changed)
+
+
+def resting_on(tree: Tree, updates: Iterable[Update], entries: Collection[str]) -> list[str]:
+    """Return the paths of items that rest on some entries alone, also of those that are gone.
+
+    Who forgets a conversation forgets what was learned from it alone. `updates` are what commits
+    say that they wrote: they tell it of what history still has.
+    """
+    told: dict[str, set[str]] = {}
+    for each in updates:
+        if layer_of(each.path) and not each.said.startswith(REPLACED):
+            told.setdefault(each.path, set()).update(each.evidence)
+    known = {item.path: set(item.evidence) for item in kept_in(tree).known.values()}
+    rested = told | known
+    return sorted(path for path, of in rested.items() if of and of <= set(entries))

@@ -1,0 +1,10 @@
+"""`reflector facts forget`."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from reflector.surface.cli.experiences import forget as shared
+
+configure = partial(shared.configure, layer="fact")
+run = partial(shared.run, layer="fact")

@@ -1,0 +1,10 @@
+"""`reflector facts history`."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from reflector.surface.cli.experiences import history as shared
+
+configure = partial(shared.configure, layer="fact")
+run = partial(shared.run, layer="fact")
