@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -44,6 +44,14 @@ class Folder:
         """Remove a file. Raises OSError when it is not there or is a folder."""
         with self._parent(path, make=False) as (parent, name):
             os.unlink(name, dir_fd=parent)
+
+    def put(self, files: Mapping[str, bytes | None]) -> None:
+        """Write files by their paths, and remove those without content."""
+        for path, raw in files.items():
+            if raw is None:
+                self.remove(path)
+            else:
+                self.write(path, raw)
 
     def files(self) -> Iterator[str]:
         """Yield the paths of all regular files, sorted by folder; git's own are left out."""

@@ -43,11 +43,6 @@ def after_failure(before: Backoff, now: datetime, chance: float) -> Backoff:
     return Backoff(failures, now + timedelta(seconds=seconds(failures, chance)))
 
 
-def after_success() -> Backoff:
-    """Return the state after a run that consumed, whoever asked for it."""
-    return Backoff()
-
-
 def eligible(next_eligible_at: datetime | None, now: datetime) -> bool:
     """Tell whether a conversation's wait is over.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
+
+from reflector.core.comparing import folded
 
 Kind = Literal["failure", "win", "chat", "disclosure", "grievance", "note"]
 About = Literal["user", "self"]
@@ -142,8 +143,3 @@ def term_key(term: str) -> str:
 def told_at(entry: Entry) -> tuple[str, str]:
     """Return what puts entries in the order in which they were last told."""
     return entry.updated_at or entry.created_at or entry.date, entry.id
-
-
-def folded(text: str) -> str:
-    """Return a text without what differs in typing alone: case, width, blanks."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

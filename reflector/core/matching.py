@@ -85,3 +85,15 @@ def _parts(line: str) -> Iterable[str]:
         line = line[cut:].lstrip()
     if line:
         yield line
+
+
+def without_repeat(about: str, text: str) -> str:
+    """Return what a description says that a text does not begin with anyway: of a fact, its subject."""
+    whole = " ".join(text.removesuffix("…").split())
+    subject, colon, head = about.partition(": ")
+    for said, rest in ((about, ""), (head, subject if colon else about)):
+        begins = " ".join(said.removesuffix("…").split())
+        # Both may be cut: whichever is shorter is what they have in common.
+        if begins and whole and (whole.startswith(begins) or begins.startswith(whole)):
+            return rest
+    return about

@@ -15,7 +15,7 @@ from reflector.memory.sections import whole
 from reflector.memory.shares import SYSTEM_TIER
 from reflector.memory.stored_rules import PIPELINE as EXTRACTION
 from reflector.memory.tree import Tree
-from reflector.memory.view import fact, view_of
+from reflector.memory.view import gist, view_of
 
 _SYSTEM = "system"
 
@@ -63,11 +63,11 @@ def tier_tokens(tree: Tree) -> int:
     """Return what the system tier takes in a block, every document whole, elements included."""
     system = tree.folders("").get(_SYSTEM)
     leaves = (leaf for leaf in system.leaves() if leaf.regular) if system else ()
-    facts = {
+    gists = {
         path: found
         for leaf in leaves
         if (path := f"{_SYSTEM}/{leaf.path}")
-        and (found := fact(path, tree.reader.content(leaf.oid)))
+        and (found := gist(path, tree.reader.content(leaf.oid)))
     }
-    tier, _ = parts_of(view_of("", "", facts))
+    tier, _ = parts_of(view_of("", "", gists))
     return estimate_tokens("".join(map(whole, tier)))

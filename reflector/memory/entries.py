@@ -84,8 +84,8 @@ def parts_of(view: MemoryView) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
 def recalled(path: str, about: str, excerpt: str) -> Entry:
     """Return one document that a query recalled, with the passage that answers it."""
     (path_shown, about, excerpt), _ = redact_record((path, about, excerpt))
-    small = f"- {plain(path_shown)}: {_short(about)}"
-    whole = f"{small} | {plain(excerpt)}" if excerpt else small
+    small = f"- {plain(path_shown)}{': ' if about else ''}{_short(about)}"
+    whole = f"{small}{' | ' if about else ': '}{plain(excerpt)}" if excerpt else small
     return Entry(path, (whole,), small=(small,))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from math import inf
 
 from reflector.core.redact import find_secrets
 from reflector.memory.codes import finding
@@ -13,6 +14,7 @@ from reflector.memory.finding import Finding
 from reflector.memory.prose import without_code
 from reflector.memory.tree import Change
 
+_DETAILS = "## Details"
 _AGENT_ID = re.compile(r"\$(?:AGENT_ID\b|\{AGENT_ID\})")
 # Repeats are bounded: a line of a quarter of a megabyte must not take quadratic time.
 _QUOTED = re.compile(
@@ -73,9 +75,18 @@ def relative_dates(edit: Edit) -> Iterator[Finding]:
         if not _may_be_relative(text):
             continue
         prose = list(without_code(text))
+        quoted = _quoted_from(change.path, prose)
         for number, _ in edit.added(change):
+            if number >= quoted:
+                continue
             if word := _relative(prose[number - 1]):
                 yield finding("relative_date", change.path, number, word=word)
+
+
+def _quoted_from(path: str, prose: list[str]) -> float:
+    """Return the line from which a fact's document keeps words as they were said."""
+    details = (n for n, line in enumerate(prose, start=1) if line.rstrip() == _DETAILS)
+    return next(details, inf) if path.startswith("facts/") else inf
 
 
 def message(text: str) -> Iterator[Finding]:

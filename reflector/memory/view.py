@@ -66,10 +66,10 @@ class MemoryView:
 # What the block needs of a document: its description, and the text of a system document or of a
 # file of decisions, the name of a skill, or when and for whom an item was made. Plain pairs,
 # because a memory has thousands and each is stored and loaded.
-Fact = tuple[str, str]
+Gist = tuple[str, str]
 
 
-def fact(path: str, raw: bytes) -> Fact | None:
+def gist(path: str, raw: bytes) -> Gist | None:
     """Read what the block needs of a file; None when it is not shown.
 
     A document that cannot be parsed is not shown: a person's commit that does not lint stays
@@ -87,7 +87,7 @@ def fact(path: str, raw: bytes) -> Fact | None:
     if path.startswith("system/") or decided(path):
         return document.description, document.body
     if path.startswith(_ITEMS):
-        return listing.fact(document)
+        return listing.gist(document)
     name = str(document.value("name") or "") or path.split("/")[1] if skill else ""
     return document.description, name
 
@@ -104,8 +104,8 @@ class _Listing(Sequence[Named]):
     """Named documents that are read one by one: of thousands, a block shows a few."""
 
     paths: Sequence[str]
-    facts: Mapping[str, Fact]
-    counted: Mapping[str, Fact]
+    gists: Mapping[str, Gist]
+    counted: Mapping[str, Gist]
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -118,16 +118,16 @@ class _Listing(Sequence[Named]):
     def __getitem__(self, at: int | slice) -> Named | Sequence[Named]:
         """Return one, or some."""
         if isinstance(at, slice):
-            return _Listing(self.paths[at], self.facts, self.counted)
+            return _Listing(self.paths[at], self.gists, self.counted)
         path = self.paths[at]
-        known = self.counted.get(path) or self.facts[path]
+        known = self.counted.get(path) or self.gists[path]
         return Named(path, known[0])
 
 
 def view_of(
     identity: str,
     revision: str,
-    facts: Mapping[str, Fact],
+    gists: Mapping[str, Gist],
     bank: str = "",
     *,
     decisions: bool = True,
@@ -136,40 +136,40 @@ def view_of(
 
     Without `decisions` the files of its decisions are listed like all others.
     """
-    paths = sorted(facts)
+    paths = sorted(gists)
     system, skills = _below(paths, "system/"), _below(paths, _SKILLS)
     projects = _below(paths, _PROJECTS)
     theirs = _below(projects, f"{_PROJECTS}{bank}/") if bank else []
     files = [f"{_PROJECTS}{bank}/{name}" for name in _DECISIONS] if bank and decisions else []
-    shown = [path for path in files if path in facts]
+    shown = [path for path in files if path in gists]
     kept = {*system, *skills, *projects}
     theirs = [path for path in theirs if path not in shown]
     others = sorted([path for path in paths if path not in kept] + theirs)
-    others, counted = _items_by_age(others, facts, bank)
+    others, counted = _items_by_age(others, gists, bank)
     return MemoryView(
         identity,
         revision,
-        tuple(Shown(path, *facts[path]) for path in system),
-        _Listing(others, facts, counted),
-        tuple(Skill(facts[path][1], facts[path][0], path) for path in skills),
+        tuple(Shown(path, *gists[path]) for path in system),
+        _Listing(others, gists, counted),
+        tuple(Skill(gists[path][1], gists[path][0], path) for path in skills),
         bank,
-        tuple(Shown(path, *facts[path]) for path in shown),
+        tuple(Shown(path, *gists[path]) for path in shown),
     )
 
 
 def _items_by_age(
-    paths: list[str], facts: Mapping[str, Fact], bank: str
-) -> tuple[list[str], dict[str, Fact]]:
+    paths: list[str], gists: Mapping[str, Gist], bank: str
+) -> tuple[list[str], dict[str, Gist]]:
     """Put the newest items of a project in the place of all, and lines that count the others."""
     learned, known = _below(paths, _EXPERIENCES), _below(paths, _FACTS)
     if not (learned or known):
         return paths, {}
-    newest, counted = listing.facts(known, facts, bank)
+    newest, counted = listing.facts(known, gists, bank)
     if learned:
         at = paths.index(learned[0])
         paths = [
             *paths[:at],
-            *listing.experiences(learned, facts, bank),
+            *listing.experiences(learned, gists, bank),
             *paths[at + len(learned) :],
         ]
     if known:

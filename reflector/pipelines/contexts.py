@@ -1,26 +1,11 @@
-"""What the templates of decisions and of the diary may mention: values, one type for each."""
+"""What templates may mention that belong to no pipeline alone: values, one type for each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class DecisionRulesContext:
-    """What the rules for project decisions mention: the limits of each of their files."""
-
-    most_lines: int
-    most_characters: int
-
-
-@dataclass(frozen=True, slots=True)
-class EnvelopeContext:
-    """One message of a person, and what it refers to ("" = nothing)."""
-
-    prompt: str
-    previous_human: str
-    assistant_context: str
+from reflector.memory.short_memory import MOST_BYTES, MOST_CHARACTERS, MOST_ENTRIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,66 +17,104 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class PromptDelta:
-    """A decision as a person said it. `friction` names what was the matter, "" is not said."""
+class SeedContext:
+    """What a seed document may mention. `date` is the local date (ISO 8601)."""
 
-    id: int
-    kind: str
-    statement: str
-    evidence: str
-    friction: Sequence[str]
-    rejected_alternative: str
-    rationale: str
+    identity: str
+    date: str
 
 
 @dataclass(frozen=True, slots=True)
-class QueueContext:
-    """What a consolidation reads: the files of a bank, its deltas by conversation, oldest first.
+class PromptConversation:
+    """One conversation of a run's payload, as the prompt announces it; sizes in rows and bytes."""
 
-    `digest` is what the project's own instruction files say, `unwanted` as in a run's prompt.
+    id: str
+    title: str
+    cwd: str
+    entries: int
+    size: int
+    backlog_remaining: int
+
+
+@dataclass(frozen=True, slots=True)
+class PromptContext:
+    """What a run's prompt says besides the persona.
+
+    `memory_dir` and `transcript_path` are absolute, `today` the local date (ISO 8601), `focus`
+    what the person asked to look at ("" = nothing in particular), `unwanted` lines that a person
+    undid or rejected, oldest first, `target` the one document that a dream may change ("" = the
+    whole memory).
     """
 
-    files: Sequence[Named]
-    conversations: Sequence[Sequence[PromptDelta]]
-    digest: Sequence[Named]
+    run_id: str
+    agent_id: str
+    memory_dir: str
+    transcript_path: str
+    today: str
+    focus: str
+    conversations: Sequence[PromptConversation]
     unwanted: Sequence[str]
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class DiaryJudgeContext:
-    """The last sentence of a person, that may be worth keeping."""
+class OpeningDocument:
+    """A document as the first message shows it; `size` in bytes, `text` for those shown whole."""
 
-    sentence: str
+    path: str
+    size: int
+    description: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class DiaryRulesContext:
-    """What the rules for the diary mention: characters of an entry, items of one answer."""
+class OpeningExperience:
+    """An experience that may be a skill, with the sessions in which it was used or confirmed."""
 
+    path: str
+    task: str
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningContext:
+    """What the first message of a run shows. `rest` says that the transcript goes on.
+
+    `file` holds the transcript for an agent CLI, which edits files itself; "" for our own tools.
+    `ripe` are experiences that were used so often that one may be a skill.
+    """
+
+    tree: Sequence[OpeningDocument]
+    system: Sequence[OpeningDocument]
+    transcript: str
+    lines: int
+    rest: bool
+    file: str = ""
+    ripe: Sequence[OpeningExperience] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PrefaceContext:
+    """What the preface of the compiled block mentions: a command that shows the document PATH."""
+
+    read_more: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShortMemoryContext:
+    """What the policy of short memory mentions: the paths of a session's files ("" = none)."""
+
+    user: str
+    project: str
+    most_entries: int = MOST_ENTRIES
+    most_characters: int = MOST_CHARACTERS
+    most_bytes: int = MOST_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class McpContext:
+    """What the words of the MCP server mention: whose memory it is, how much one answer holds."""
+
+    identity: str
+    most_documents: int
     most_characters: int
-    most_traits: int
-
-
-@dataclass(frozen=True, slots=True)
-class DiaryWindowContext:
-    """What a diary entry is made from: the last messages by who wrote them, oldest first.
-
-    `going_on` is the entry that the turn goes on with ("" = none), `traits` are impressions by
-    whom they are about, `limit` is how many characters of a person's message are shown, of an answer a third.
-    """
-
-    messages: Sequence[Named]
-    going_on: str
-    traits: Sequence[Named]
-    limit: int
-
-
-@dataclass(frozen=True, slots=True)
-class DiaryItemsContext:
-    """What a night puts in order: items of a diary by what they are, numbered from 1.
-
-    `persona` is shown only with the batch that may propose a change of it.
-    """
-
-    items: Sequence[Named]
-    persona: str

@@ -4,26 +4,44 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import jinja2
 import yaml
 
 from reflector.core.errors import NotFoundError
-from reflector.memory.short_memory import MOST_BYTES, MOST_CHARACTERS, MOST_ENTRIES
 from reflector.pipelines.contexts import (
+    McpContext,
+    OpeningContext,
+    PrefaceContext,
+    PromptContext,
+    SeedContext,
+    ShortMemoryContext,
+)
+from reflector.pipelines.decisions.contexts import (
     DecisionRulesContext,
+    EnvelopeContext,
+    QueueContext,
+)
+from reflector.pipelines.diary.contexts import (
     DiaryItemsContext,
     DiaryJudgeContext,
     DiaryRulesContext,
     DiaryWindowContext,
-    EnvelopeContext,
-    QueueContext,
 )
+from reflector.pipelines.experiences.contexts import (
+    DraftsContext,
+    ExperienceRulesContext,
+    ExperienceTask,
+    SegmentContext,
+)
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 # The elements that our own templates open and close around foreign text.
 _OWN_TAG = re.compile(
@@ -36,162 +54,6 @@ _OWN_TAG = re.compile(
 _HEADER = re.compile(r"---\n(.*?\n)---\n", re.DOTALL)
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _SEEDS = "seeds/"
-
-ExperienceTask = Literal[
-    "scene", "coding", "coding-zh", "working", "working-zh", "both", "both-zh", "reconcile"
-]
-"""The rules for experiences; `both` is what is the same for coding and working."""
-
-
-@dataclass(frozen=True, slots=True)
-class SeedContext:
-    """What a seed document may mention. `date` is the local date (ISO 8601)."""
-
-    identity: str
-    date: str
-
-
-@dataclass(frozen=True, slots=True)
-class PromptConversation:
-    """One conversation of a run's payload, as the prompt announces it; sizes in rows and bytes."""
-
-    id: str
-    title: str
-    cwd: str
-    entries: int
-    size: int
-    backlog_remaining: int
-
-
-@dataclass(frozen=True, slots=True)
-class PromptContext:
-    """What a run's prompt says besides the persona.
-
-    `memory_dir` and `transcript_path` are absolute, `today` the local date (ISO 8601), `focus`
-    what the person asked to look at ("" = nothing in particular), `unwanted` lines that a person
-    undid or rejected, oldest first, `target` the one document that a dream may change ("" = the
-    whole memory).
-    """
-
-    run_id: str
-    agent_id: str
-    memory_dir: str
-    transcript_path: str
-    today: str
-    focus: str
-    conversations: Sequence[PromptConversation]
-    unwanted: Sequence[str]
-    target: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class OpeningDocument:
-    """A document as the first message shows it; `size` in bytes, `text` for those shown whole."""
-
-    path: str
-    size: int
-    description: str
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class OpeningExperience:
-    """An experience that may be a skill, with the sessions in which it was used or confirmed."""
-
-    path: str
-    task: str
-    sessions: int
-
-
-@dataclass(frozen=True, slots=True)
-class OpeningContext:
-    """What the first message of a run shows. `rest` says that the transcript goes on.
-
-    `file` holds the transcript for an agent CLI, which edits files itself; "" for our own tools.
-    `ripe` are experiences that were used so often that one may be a skill.
-    """
-
-    tree: Sequence[OpeningDocument]
-    system: Sequence[OpeningDocument]
-    transcript: str
-    lines: int
-    rest: bool
-    file: str = ""
-    ripe: Sequence[OpeningExperience] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PrefaceContext:
-    """What the preface of the compiled block mentions: a command that shows the document PATH."""
-
-    read_more: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShortMemoryContext:
-    """What the policy of short memory mentions: the paths of a session's files ("" = none)."""
-
-    user: str
-    project: str
-    most_entries: int = MOST_ENTRIES
-    most_characters: int = MOST_CHARACTERS
-    most_bytes: int = MOST_BYTES
-
-
-@dataclass(frozen=True, slots=True)
-class McpContext:
-    """What the words of the MCP server mention: whose memory it is, how much one answer holds."""
-
-    identity: str
-    most_documents: int
-    most_characters: int
-
-
-@dataclass(frozen=True, slots=True)
-class ExperienceRulesContext:
-    """What the rules for experiences mention: whether the host knows project and branch."""
-
-    project_known: bool
-    branch_known: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentContext:
-    """A segment as a model reads it, and the turns before it. `left_out` says what is missing."""
-
-    segment: str
-    earlier: str
-    left_out: str
-    without_tools: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PromptItem:
-    """A stored experience or fact that a draft may be about."""
-
-    id: str
-    title: str
-    text: str
-    verified: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PromptDraft:
-    """An experience or a fact that is to be stored, and the stored ones beside it."""
-
-    key: str
-    layer: str
-    title: str
-    text: str
-    verified: bool
-    items: Sequence[PromptItem]
-
-
-@dataclass(frozen=True, slots=True)
-class DraftsContext:
-    """What a reconciliation reads."""
-
-    drafts: Sequence[PromptDraft]
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,24 +259,7 @@ def _sections(text: str) -> dict[str, str]:
     return {heading: "\n".join(body).strip() for heading, body in found.items()}
 
 
-def _values(
-    context: SeedContext
-    | PromptContext
-    | OpeningContext
-    | PrefaceContext
-    | ShortMemoryContext
-    | DecisionRulesContext
-    | EnvelopeContext
-    | QueueContext
-    | ExperienceRulesContext
-    | SegmentContext
-    | DraftsContext
-    | DiaryJudgeContext
-    | DiaryRulesContext
-    | DiaryWindowContext
-    | DiaryItemsContext
-    | McpContext,
-) -> dict[str, object]:
+def _values(context: DataclassInstance) -> dict[str, object]:
     # Not `asdict`: it would turn the conversations inside into dictionaries as well.
     return {field.name: getattr(context, field.name) for field in fields(context)}
 

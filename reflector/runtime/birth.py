@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reflector.core.errors import HomeError
-from reflector.pipelines.prompts import SeedContext, Words
+from reflector.pipelines.contexts import SeedContext
+from reflector.pipelines.prompts import Words
 from reflector.runtime import launcher
 from reflector.runtime.wiring import Context, data_folder
 from reflector.store.disk import make_folder, on_disk

@@ -91,6 +91,8 @@ def save(
         if start is not None:
             make_folder(file.parent)
         write_atomic(file, content)
+    if not set(stamps) <= set(stamped(context, start)):
+        _remove(file)  # false already, and perhaps of a diary that was burned meanwhile
     for old, _ in _places(context)[_MOST:]:
         _remove(old)
 

@@ -21,7 +21,7 @@ from reflector.memory.view import view_of as sorted_view
 from reflector.runtime import short_memory
 from reflector.runtime.banks import bank_of
 from reflector.runtime.settings import Settings
-from reflector.runtime.view_cache import facts_of, viewed
+from reflector.runtime.view_cache import gists_of, viewed
 from reflector.runtime.wiring import Context, data_folder, resolve
 
 _RECALLED = 8
@@ -70,7 +70,7 @@ def compile_with(context: Context, wanted: Wanted, diary: Fitted | None) -> tupl
     bank = bank_of(wanted.start)
     shown = context.settings.flag("decisions.enabled")
     identity = context.agent.slug
-    view = sorted_view(identity, found.commit[:12], found.facts, bank, decisions=shown)
+    view = sorted_view(identity, found.commit[:12], found.gists, bank, decisions=shown)
     return found.commit, _fitting(view, options)
 
 
@@ -125,7 +125,7 @@ def limits(settings: Settings, wanted: Wanted) -> tuple[int, int]:
 
 def view_of(identity: str, revision: str, tree: Tree) -> MemoryView:
     """Return what of a tree a block is compiled from, everything read anew."""
-    return sorted_view(identity, revision[:12], facts_of(tree))
+    return sorted_view(identity, revision[:12], gists_of(tree))
 
 
 def launcher(context: Context) -> str:
@@ -135,7 +135,8 @@ def launcher(context: Context) -> str:
 
 def _preface(context: Context, start: Path | None) -> list[str]:
     # Importing the templates costs more than compiling does.
-    from reflector.pipelines.prompts import PrefaceContext, Words  # noqa: PLC0415
+    from reflector.pipelines.contexts import PrefaceContext  # noqa: PLC0415
+    from reflector.pipelines.prompts import Words  # noqa: PLC0415
 
     command = _command(context, start, "memory", "cat", "PATH")
     text = Words(data_folder()).preface(PrefaceContext(read_more=command))

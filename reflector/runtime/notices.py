@@ -12,6 +12,7 @@ from reflector.core import park
 from reflector.core.ambient import stamp
 from reflector.core.park import Parked
 from reflector.runtime import news, waiting
+from reflector.runtime.scheduling import today
 from reflector.runtime.wiring import Context
 from reflector.store import imports, scheduling, sources
 from reflector.store.state import Connection, State
@@ -157,6 +158,20 @@ def _passed_by(context: Context, state: State) -> Iterator[Notice]:
         yield "passed_by", f"{told}; {how}."
 
 
+def _day_over(context: Context, state: State) -> Iterator[Notice]:
+    settings = context.settings
+    day = today(state, context.ambient.clock.now(), settings)
+    most = settings.money("day.max_cost_usd")
+    if settings.text("engine.name") != "rules" and day.cost_usd >= most:
+        yield (
+            "day_cost",
+            (
+                f"Today's limit of {most:.2f} USD is reached ({day.cost_usd:.2f}): nothing asks a model "
+                f"before {day.ends_at:%H:%M}. day.max_cost_usd raises it, --over-budget passes it once."
+            ),
+        )
+
+
 _ALL: tuple[Callable[[Context, State], Iterator[Notice]], ...] = (
     _typed_secrets,
     _learned,
@@ -164,4 +179,5 @@ _ALL: tuple[Callable[[Context, State], Iterator[Notice]], ...] = (
     _parked,
     _degraded,
     _passed_by,
+    _day_over,
 )

@@ -12,8 +12,9 @@ from reflector.memory.document import parse
 from reflector.memory.experiences import listing
 from reflector.memory.experiences.form import layer_of
 from reflector.memory.tree import Tree, is_document, tier
-from reflector.memory.view import fact
-from reflector.pipelines.prompts import OpeningContext, OpeningDocument, OpeningExperience, Words
+from reflector.memory.view import gist
+from reflector.pipelines.contexts import OpeningContext, OpeningDocument, OpeningExperience
+from reflector.pipelines.prompts import Words
 from reflector.runtime.wiring import data_folder
 
 _WHOLE = 24_000
@@ -62,7 +63,7 @@ def _facts(found: list[tuple[str, bytes]]) -> tuple[set[str], list[OpeningDocume
 
     A memory gains a fact with every part of a conversation: all of them would be most of a message.
     """
-    items = {path: fact(path, raw) for path, raw in found if layer_of(path)}
+    items = {path: gist(path, raw) for path, raw in found if layer_of(path)}
     living = {path: known for path, known in items.items() if known}
     facts = [path for path in sorted(living) if layer_of(path) == "fact"]
     newest, more = listing.facts(facts, living, None)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from reflector.agent.abilities import ABILITIES
 from reflector.agent.engine import PayloadConversation, Route
 from reflector.agent.presets import TRANSCRIPT
 from reflector.core.run import Run
-from reflector.pipelines.prompts import PromptContext, PromptConversation, Words
+from reflector.pipelines.contexts import PromptContext, PromptConversation
+from reflector.pipelines.prompts import Words
 from reflector.runtime.decisions import preparing
 from reflector.runtime.decisions.names import PIPELINE
 from reflector.runtime.experiences.names import PIPELINE as EXPERIENCES
 from reflector.runtime.experiences.promoting import offered
+from reflector.runtime.given import given
 from reflector.runtime.judgement import system_limit
 from reflector.runtime.opening import opening
 from reflector.runtime.payload import Payload, conversation, user_entries
 from reflector.runtime.routing import route
 from reflector.runtime.wiring import Context, data_folder
-from reflector.store import journal, unwanted
+from reflector.store import journal
 from reflector.store.state import State
 from reflector.vcs.reads import Reads
 from reflector.vcs.worktree import Worktree
@@ -77,26 +80,12 @@ def assemble(context: Context, state: State, run: Run, place: Worktree) -> Paylo
         title, cwd = (known.title, known.cwd) if known else ("", "")
         parts.append(conversation(taken, entries, title=title, cwd=cwd, max_bytes=limit))
         user += user_entries(entries)
-    return Payload(
-        run_id=run.id,
-        pipeline=run.request.pipeline,
-        engine=run.request.engine,
-        agent_id=context.agent.identity,
-        identity=context.agent.identity,
-        worktree=str(place.path),
-        repository=str(context.agent.repo),
-        branch=place.branch,
-        base=place.base,
-        today=context.ambient.clock.now().astimezone().date().isoformat(),
-        focus=run.request.focus,
-        unwanted=unwanted.last(state.connection),
+    return replace(
+        given(context, state, run, place),
         user_entries=tuple(user),
         conversations=tuple(parts),
-        target=run.request.target,
-        review=context.settings.text("merge") == "review",
         system_tokens=system_limit(context.settings),
         route=_route(context, run),
-        log_steps=context.settings.flag("log.steps"),
     )
 
 

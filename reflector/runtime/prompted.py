@@ -10,7 +10,7 @@ from pathlib import Path
 
 from reflector.core.chatter import chatter
 from reflector.core.errors import HomeError
-from reflector.core.matching import excerpt
+from reflector.core.matching import excerpt, without_repeat
 from reflector.core.tokens import asked, satisfied, terms
 from reflector.memory.entries import plain, recalled
 from reflector.memory.prompted import Group, Piece, compose, mark_of
@@ -146,7 +146,8 @@ def _recalled(ask: Ask) -> Group:
 def _piece(hit: Hit, chosen: dict[str, str]) -> tuple[Piece, str]:
     """Return a document as one line, and the words of it that a block could hold as well."""
     text = excerpt(hit.passage.text, chosen) or hit.about
-    (line,) = recalled(hit.path, hit.about.partition("\n")[0], text).lines
+    about = without_repeat(hit.about.partition("\n")[0], text)
+    (line,) = recalled(hit.path, about, text).lines
     mark = mark_of(hit.path, hit.about, hit.passage.heading, hit.passage.text)
     return Piece(line, mark, hit.path), " ".join(plain(text).strip("…").split())
 

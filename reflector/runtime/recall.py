@@ -13,7 +13,7 @@ from reflector.core.ambient import instant
 from reflector.core.cleaning import clean
 from reflector.core.days import between
 from reflector.core.errors import NotFoundError, ReflectorError, UsageError
-from reflector.core.matching import excerpt, why
+from reflector.core.matching import excerpt, why, without_repeat
 from reflector.core.tokens import asked
 from reflector.memory.indexed import ACTIVE, LAYERS, SUPERSEDED, details_of
 from reflector.runtime import searched
@@ -183,7 +183,7 @@ def search(
         journal = state.connection
         if conversation and journals.conversation(journal, conversation) is None:
             raise NotFoundError(
-                f"There is no conversation {conversation} in the journal.",
+                f"There is no conversation {conversation[:200]} in the journal.",
                 hint="`reflector search QUERY` without --conversation names those with a hit.",
             )
         hits = ask(
@@ -241,7 +241,7 @@ def _document(hit: Hit, wanted: dict[str, str]) -> Found:
         "heading": hit.passage.heading,
         "text": hit.passage.text,
     }
-    about = clean(hit.about.partition("\n")[0])
+    about = clean(without_repeat(hit.about.partition("\n")[0], hit.passage.text))
     shown = excerpt(hit.passage.text, wanted) or excerpt(hit.about, wanted)
     told = clean(why(fields, wanted))
     item, status = hit.standing.item, hit.standing.status

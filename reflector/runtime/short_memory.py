@@ -103,7 +103,8 @@ def policy(context: Context, start: Path | None) -> str:
 
 def _policy(places: Sequence[Candidate], *, full: bool) -> str:
     # Importing the templates costs more than everything else here.
-    from reflector.pipelines.prompts import ShortMemoryContext, Words  # noqa: PLC0415
+    from reflector.pipelines.contexts import ShortMemoryContext  # noqa: PLC0415
+    from reflector.pipelines.prompts import Words  # noqa: PLC0415
 
     paths = {one.scope: _speakable(one.path) for one in places}
     words = ShortMemoryContext(user=paths["user"], project=paths.get("project", ""))

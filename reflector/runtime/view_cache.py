@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from reflector.core.cleaning import clean
 from reflector.core.errors import GitError, ReflectorError
 from reflector.memory.tree import Leaf, Tree, changes, is_document
-from reflector.memory.view import Fact, fact
+from reflector.memory.view import Gist, gist
 from reflector.runtime.wiring import Context
 from reflector.store.disk import make_folder, read_regular, write_atomic
 from reflector.vcs.port import MAIN
@@ -32,10 +32,10 @@ class Viewed:
 
     commit: str
     tree: str
-    facts: Facts
+    gists: Gists
 
 
-class Facts(Mapping[str, Fact]):
+class Gists(Mapping[str, Gist]):
     """What is known of every document, by path: rows that are read when they are asked for.
 
     Reading thousands of them costs more than all the rest of a compilation, and a block shows a few
@@ -46,7 +46,7 @@ class Facts(Mapping[str, Fact]):
         """Take each document's row by its path."""
         self.rows = rows
 
-    def __getitem__(self, path: str) -> Fact:
+    def __getitem__(self, path: str) -> Gist:
         """Return what is known of one document."""
         _, _, known = self.rows[path].partition(b"\t")
         description, text = json.loads(known.decode("utf-8", "surrogatepass"))
@@ -84,15 +84,15 @@ def drop(context: Context) -> None:
         _file(context).unlink(missing_ok=True)
 
 
-def facts_of(tree: Tree) -> dict[str, Fact]:
+def gists_of(tree: Tree) -> dict[str, Gist]:
     """Read every document of a tree."""
-    return {leaf.path: read for leaf in tree.leaves() if (read := _fact(tree, leaf))}
+    return {leaf.path: read for leaf in tree.leaves() if (read := _gist(tree, leaf))}
 
 
-def _fact(tree: Tree, leaf: Leaf | None) -> Fact | None:
+def _gist(tree: Tree, leaf: Leaf | None) -> Gist | None:
     if leaf is None or not leaf.regular or not is_document(leaf.path):
         return None
-    found = fact(leaf.path, tree.reader.content(leaf.oid))
+    found = gist(leaf.path, tree.reader.content(leaf.oid))
     if found is None or clean(leaf.path) != leaf.path:
         return None  # what is kept here is kept without secrets, and a name is needed as it is
     description, text = found
@@ -108,17 +108,17 @@ def _read(context: Context, reads: Reads, kept: Viewed | None) -> Viewed:
         # A tree that git has thrown away since cannot be compared with.
         with contextlib.suppress(GitError):
             return Viewed(commit, tree.oid, _updated(kept, tree))
-    rows = {path: _row(path, found) for path, found in facts_of(tree).items()}
-    return Viewed(commit, tree.oid, Facts(rows))
+    rows = {path: _row(path, found) for path, found in gists_of(tree).items()}
+    return Viewed(commit, tree.oid, Gists(rows))
 
 
-def _updated(kept: Viewed, tree: Tree) -> Facts:
-    rows = dict(kept.facts.rows)
+def _updated(kept: Viewed, tree: Tree) -> Gists:
+    rows = dict(kept.gists.rows)
     for change in changes(Tree(kept.tree, tree.reader), tree):
         rows.pop(change.path, None)
-        if found := _fact(tree, change.after):
+        if found := _gist(tree, change.after):
             rows[change.path] = _row(change.path, found)
-    return Facts(rows)
+    return Gists(rows)
 
 
 def _file(context: Context) -> Path:
@@ -134,19 +134,19 @@ def _load(file: Path) -> Viewed | None:
             return None
         ids, *rows = body.split(b"\n")
         commit, tree = ids.decode().split(" ")
-        return Viewed(commit, tree, Facts({_path(row): row for row in rows}))
+        return Viewed(commit, tree, Gists({_path(row): row for row in rows}))
     except (ReflectorError, ValueError):
         return None
 
 
 def _save(file: Path, found: Viewed) -> None:
-    body = b"\n".join([f"{found.commit} {found.tree}".encode(), *found.facts.rows.values()])
+    body = b"\n".join([f"{found.commit} {found.tree}".encode(), *found.gists.rows.values()])
     with contextlib.suppress(OSError, ReflectorError):  # a cache that cannot be written is none
         make_folder(file.parent)
         write_atomic(file, _head(body) + b"\n" + body)
 
 
-def _row(path: str, found: Fact) -> bytes:
+def _row(path: str, found: Gist) -> bytes:
     # Readable text: who looks for a word in every file must find it here as well.
     name, known = (json.dumps(each, ensure_ascii=False) for each in (path, found))
     return f"{name}\t{known}".encode("utf-8", "surrogatepass")

@@ -43,11 +43,13 @@ class Context:
 
     def require(self) -> None:
         """Raise HomeError unless `init` has made this identity."""
+        named = self.agent.identity
+        option = "" if named == "default" else f" --identity {named!r}"
         if not os.path.isdir(self.agent.repo):  # noqa: PTH112 - Path.is_dir raises without permission
             raise HomeError(
-                f"There is no memory for the identity {self.agent.identity!r} in {self.home.path}.",
-                hint="`reflector init` makes it.",
-                identity=self.agent.identity,
+                f"There is no memory for the identity {named!r} in {self.home.path}.",
+                hint=f"`reflector init{option}` makes it.",
+                identity=named,
             )
 
 

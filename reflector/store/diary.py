@@ -99,6 +99,7 @@ def skip_turn(connection: sqlite3.Connection, conversation: str) -> int | None:
 
     What follows does not read it again either.
     """
+    conversation = storable(conversation)  # a person types it, and may type what is no text
     row = connection.execute(
         "SELECT entries.id, message_id, at FROM entries JOIN conversations AS c "
         "ON c.id = conversation WHERE c.key = ? AND kind = 'user' AND canonical = 1 "
@@ -114,7 +115,7 @@ def skip_turn(connection: sqlite3.Connection, conversation: str) -> int | None:
         "DO UPDATE SET why = CASE WHEN state = 'done' OR why = ? THEN ? ELSE excluded.why END, "
         "state = 'skipped'",
         (
-            storable(conversation),
+            conversation,
             row["message_id"],
             row["id"],
             now,

@@ -12,7 +12,8 @@ from reflector.store.forgetting import FORGOTTEN
 State = Literal["there", "expired", "forgotten", "hidden"]
 
 _SEEN = (
-    "SELECT entries.id, kind, text, at, entries.hidden, c.key, c.title, c.harness, "
+    "SELECT entries.id, kind, text, tool, arguments, result, at, entries.hidden, "
+    "c.key, c.title, c.harness, "
     "(SELECT why FROM left_out WHERE entry = entries.id AND why = ? LIMIT 1) AS why "
     "FROM entries JOIN conversations AS c ON c.id = conversation WHERE "
 )
@@ -20,7 +21,7 @@ _SEEN = (
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A user's or assistant's entry. `text` is empty unless it is still there."""
+    """An entry that was read or is cited. `text` is empty unless it is still there."""
 
     id: str
     kind: str
@@ -59,8 +60,10 @@ def _seen(row: sqlite3.Row) -> Seen:
         state = "forgotten"
     elif row["hidden"]:
         state = "hidden"
-    elif not row["text"]:
+    elif not (row["text"] or row["arguments"] or row["result"]):
         state = "expired"
-    text = row["text"] if state == "there" else ""
+    # A call of a tool has no text: what it was called with says what it was.
+    said = row["text"] or f"{row['tool']}({row['arguments']})"
+    text = said if state == "there" else ""
     named = (row["key"], row["title"], row["harness"])
     return Seen(row["id"], row["kind"], text, row["at"], *named, state)

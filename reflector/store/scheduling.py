@@ -11,6 +11,7 @@ from typing import Any
 from reflector.core import backoff, park
 from reflector.core.ambient import instant, stamp
 from reflector.core.backoff import Strike, Suspect
+from reflector.core.due import spent
 from reflector.core.park import ParkState
 from reflector.core.pending import take_for_run
 from reflector.core.schedule import Asked, Day, Part, Standing
@@ -113,15 +114,14 @@ def _part(fields: dict[str, object]) -> Part:
 def day(connection: sqlite3.Connection, since: str, ends_at: datetime, price: float) -> Day:
     """Return what was used since an instant; an unknown price counts as `price` dollars."""
     runs: dict[str, int] = {}
-    cost = 0.0
+    costs: list[float | None] = []
     rows = connection.execute(
         "SELECT slot, usage FROM runs WHERE calls_model = 1 AND started_at >= ?", (since,)
     )
     for row in rows:
         runs[row["slot"]] = runs.get(row["slot"], 0) + 1
-        paid = json.loads(row["usage"]).get("cost_usd", 0.0)
-        cost += price if paid is None else paid
-    return Day(ends_at, runs, cost + job_cost(connection, since))
+        costs.append(json.loads(row["usage"]).get("cost_usd", 0.0))
+    return Day(ends_at, runs, spent(costs, price) + job_cost(connection, since))
 
 
 def job_cost(connection: sqlite3.Connection, since: str) -> float:

@@ -113,6 +113,8 @@ class Swap:
 
     def _link(self, source: Path, path: str) -> bool:
         place = self._root / path
+        if any((self._root / folder).is_symlink() for folder in Path(path).parents[:-1]):
+            return False  # committed by hand, it may lead out of the repository
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             os.link(source, place, follow_symlinks=False)

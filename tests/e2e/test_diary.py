@@ -100,11 +100,13 @@ def hook(home: Companion, event: str, session: str, **more: str) -> str:
 
 
 def _first_session(home: Companion) -> None:
-    transcript(home, "first", DAYS, TOLD, "Oh. That is far.")
+    home.clock.passed -= DAYS * 86_400
+    transcript(home, "first", 0, TOLD, "Oh. That is far.")
     hook(home, "UserPromptSubmit", "first", prompt=TOLD)
     hook(home, "Stop", "first")
     assert drain_spool(home.context(), launch=False).entries == 2
     assert home.writes() is None
+    home.clock.passed += DAYS * 86_400
 
 
 def test_what_was_told_in_one_session_is_remembered_in_another_and_vaguely(home):

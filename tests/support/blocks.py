@@ -14,8 +14,9 @@ from reflector.core.sentinel import closing, escape, opening
 from reflector.memory.compile import Block, BlockOptions, compile_block
 from reflector.memory.short_memory import Given, ShortMemory, parse, render
 from reflector.memory.short_memory_shown import element
-from reflector.memory.view import Fact, MemoryView, Named, Shown, Skill, fact, view_of
-from reflector.pipelines.prompts import PrefaceContext, ShortMemoryContext, Words
+from reflector.memory.view import Gist, MemoryView, Named, Shown, Skill, gist, view_of
+from reflector.pipelines.contexts import PrefaceContext, ShortMemoryContext
+from reflector.pipelines.prompts import Words
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden"
@@ -184,12 +185,12 @@ def rich(tokens: int = 2000) -> Block:
         max_chars=tokens * 4,
         short=_short_memory(words),
     )
-    return compile_block(view_of("default-37a8eec1", "3f1c9a7be024", facts(), BANK), options)
+    return compile_block(view_of("default-37a8eec1", "3f1c9a7be024", gists(), BANK), options)
 
 
-def facts() -> Mapping[str, Fact]:
+def gists() -> Mapping[str, Gist]:
     """Return what the block needs of every document of the rich memory."""
-    return {path: found for path, raw in files().items() if (found := fact(path, raw))}
+    return {path: found for path, raw in files().items() if (found := gist(path, raw))}
 
 
 def files() -> dict[str, bytes]:

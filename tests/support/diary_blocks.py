@@ -6,11 +6,13 @@ Like `tests.support.diary_auditor` it knows nothing of the product but what it p
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+LEAST = 0.10
+DAILY = 0.9
 _ENOUGH = 16
 """Signs of a text by which it is known where the rest of it is cut."""
 _FRAME = {"en": "It is ", "zh": "现在是"}
@@ -35,6 +37,7 @@ _VAGUE = {
     "long ago": (60, 9999),
     "today": (0, 0),
     "yesterday": (1, 1),
+    "two days ago": (2, 2),
     "今天": (0, 0),
     "昨天": (1, 1),
     "前天": (2, 2),
@@ -44,7 +47,8 @@ _VAGUE = {
     "很久以前": (60, 9999),
 }
 _LINE = re.compile(r"- (.+?)(?:, too|还有)?(?:: |：)(.*)")
-_KNOWN = re.compile(r"known Kiwi for (\d+) days|认识Kiwi有(\d+)天")
+_THEN = re.compile(r"- (?:Then, too: |那时还有：)")
+_KNOWN = re.compile(r"known \S+ for (\d+) days|认识\S+?有(\d+)天")
 _SOURCE = re.compile(r"\d{4}-\d{2}-\d{2}|\bscore\b|\bsalience\b|[0-9a-f]{12}")
 LATELY, MIND = ("## Lately", "## 最近"), ("## It comes to mind", "## 你想起来")
 
@@ -64,8 +68,18 @@ def preview(shown: Mapping[str, Any], home: Mapping[str, Any]) -> Iterator[str]:
         yield f"{when}: it shows {found[0]!r}"
     parts = sections(text)
     for heading in (*LATELY, *MIND):
-        for line in parts.get(heading, "").split("\n")[1:]:
+        for line in _dated(parts.get(heading, "").split("\n")[1:]):
             yield from (f"{when}: {each}" for each in _told_when(line, local.date(), home))
+
+
+def _dated(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines with the word for time of the one above in the place of `then`."""
+    before = ""
+    for line in lines:
+        found = _THEN.match(line)
+        yield f"- {before}: {line[found.end() :]}" if found else line
+        if not found and (named := _LINE.match(line)):
+            before = named[1]
 
 
 def _too_large(text: str, explain: Mapping[str, Any]) -> Iterator[str]:
@@ -84,7 +98,7 @@ def _told_when(line: str, today: date, home: Mapping[str, Any]) -> Iterator[str]
         if line.startswith("- ") and not any(line[2:30] in note for note in home["notes"]):
             yield f"no word for time in {line[:60]!r}"
         return
-    said = re.sub(r"…?(?: \((?:It still|Settled).*\)|（这事.*）)?$", "", found[2])
+    said = re.sub(r"…?(?: \((?:It|This|Settled)[^()]*\)|（这[^）]*）)?$", "", found[2])
     days = [day for mark, day in home["told"].items() if mark[:_ENOUGH] in said or said in mark]
     if not days:
         yield f"nobody told {said[:60]!r}"
@@ -115,3 +129,25 @@ def tokens(text: str) -> int:
         for sign in text
     )
     return -(-quarters // 4)
+
+
+def lately(shown: Mapping[str, Any], entries: list[Mapping[str, Any]]) -> Iterator[str]:
+    """Judge that what happened lately was shown, all five, however much else there was."""
+    today = datetime.fromisoformat(shown["at"]).astimezone(ZoneInfo(shown["zone"])).date()
+    vivid = [each for each in entries if each["kind"] != "note" and _left(each, today) >= LEAST]
+    parts = sections(shown["text"])
+    lines = "".join(parts.get(heading, "") for heading in LATELY).count("\n- ")
+    if lines != min(5, len(vivid)):
+        yield f"{lines} lines of lately, of {len(vivid)} that are vivid"
+    about = shown["explain"]["sections"].get("recent")
+    if about and about["cut"] and about["tokens"] < about["floor"] * 0.9:
+        yield f"lately was cut to {about['tokens']} tokens"
+    first = min((date.fromisoformat(each["date"]) for each in entries), default=today)
+    known = _KNOWN.search(shown["text"])
+    if known and int(known[1] or known[2]) != (today - first).days:
+        yield f"{known[0]!r}, and the first entry is of {first}"
+
+
+def _left(entry: Mapping[str, Any], today: date) -> float:
+    days = max(0, (today - date.fromisoformat(entry["reinforced_on"] or entry["date"])).days)
+    return float(entry["salience"]) * DAILY**days

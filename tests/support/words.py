@@ -10,34 +10,38 @@ from pathlib import Path
 from typing import get_args
 
 from reflector.pipelines.contexts import (
-    DecisionRulesContext,
-    DiaryItemsContext,
-    DiaryJudgeContext,
-    DiaryRulesContext,
-    DiaryWindowContext,
-    EnvelopeContext,
-    Named,
-    PromptDelta,
-    QueueContext,
-)
-from reflector.pipelines.prompts import (
-    DraftsContext,
-    ExperienceRulesContext,
-    ExperienceTask,
     McpContext,
+    Named,
     OpeningContext,
     OpeningDocument,
     OpeningExperience,
     PrefaceContext,
     PromptContext,
     PromptConversation,
+    SeedContext,
+    ShortMemoryContext,
+)
+from reflector.pipelines.decisions.contexts import (
+    DecisionRulesContext,
+    EnvelopeContext,
+    PromptDelta,
+    QueueContext,
+)
+from reflector.pipelines.diary.contexts import (
+    DiaryItemsContext,
+    DiaryJudgeContext,
+    DiaryRulesContext,
+    DiaryWindowContext,
+)
+from reflector.pipelines.experiences.contexts import (
+    DraftsContext,
+    ExperienceRulesContext,
+    ExperienceTask,
     PromptDraft,
     PromptItem,
-    SeedContext,
     SegmentContext,
-    ShortMemoryContext,
-    Words,
 )
+from reflector.pipelines.prompts import Words
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "prompts"

@@ -22,12 +22,12 @@ def aged(
     """Return facts that nobody made, changed or recalled since a day, the oldest first.
 
     `recalled` is the last day by path. Of a chain all go or none: its links stay whole. What the
-    archive names already was brought back by somebody, and stays.
+    archive names already was brought back by somebody, and stays, as does what a person protected.
     """
 
     def old(one: Stored) -> bool:
         ended = one.layer == "fact" and _last(one, recalled) < before
-        return ended and one.path.encode() not in archive
+        return ended and not one.read_only and one.path.encode() not in archive
 
     found: dict[str, Stored] = {}
     for one in sorted(known.values(), key=lambda each: (each.created, each.id)):

@@ -59,6 +59,19 @@ def superseding(known: Known, new: Stored, targets: Iterable[str]) -> tuple[Stor
     )
 
 
+def mended(known: Known, item: Stored) -> Stored:
+    """Return an item that names only those as replaced which are there and say so.
+
+    A person may have removed one alone; no change of the others could be merged any more.
+    """
+    kept = tuple(
+        which
+        for which in item.supersedes
+        if (old := known.get(which)) is not None and old.superseded_by == item.id
+    )
+    return item if kept == item.supersedes else replace(item, supersedes=kept)
+
+
 def broken(known: Known, item: Stored) -> Iterator[str]:
     """Yield a sentence for every link of an item that has one side, leads nowhere or leads back."""
     yield from _broken_after(known, item)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Literal, NoReturn, cast
 
@@ -32,6 +32,10 @@ _DETAILS = re.compile(r"^## Details[ \t]*$", re.MULTILINE)
 _AGENT_ID = re.compile(r"\$(AGENT_ID\b|\{AGENT_ID\})")
 _CONFLICT = re.compile(r"^(?=<<<<<<< )", re.MULTILINE)
 _TEXTS = ("supersedes", "evidence", "search_keys", "files", "boundary_envs")
+_OURS = frozenset(
+    {*_TEXTS, "description", "subject", "status", "confidence", "verified", "project", "branch"}
+    | {"created", "updated", "superseded_by", "source"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ class Stored:
     `title` is the task of an experience, or the subject of a fact, "" when it has none; `body` the
     solution, or the statement. `created` and `updated` are instants as `stamp` writes them,
     `supersedes` and `superseded_by` ids, `evidence` ids of entries. `details` a fact keeps only.
+    `more` are the lines of other keys, which a person wrote: no run may change or drop them. What
+    is `read_only`, or has lines that cannot be kept as they are, no run may change at all.
     """
 
     layer: Layer
@@ -63,6 +69,8 @@ class Stored:
     files: tuple[str, ...] = ()
     source: str = "auto"
     details: str = ""
+    more: str = ""
+    read_only: bool = False
 
     @property
     def about(self) -> str:
@@ -108,11 +116,17 @@ def render(stored: Stored) -> bytes:
         "search_keys": tuple(map(_line, stored.search_keys)),
         "boundary_envs": tuple(filter(None, map(_line, stored.boundary_envs.split("\n")))),
         "files": tuple(map(_line, stored.files)),
-        "evidence": stored.evidence,
+        "evidence": tuple(map(_line, stored.evidence)),
         "source": stored.source,
     }
     kept = {key: value for key, value in values.items() if value not in ("", ())}
-    return render_document(new(stored.about, _body(stored), **kept))
+    made = new(stored.about, _body(stored), **kept)
+    if not stored.more:
+        return render_document(made)
+    header = made.header.removesuffix("---\n")
+    raw = render_document(replace(made, header=f"{header}{stored.more}\n---\n"))
+    parse_document(stored.path, raw)  # what they were written among may have given them their form
+    return raw
 
 
 def parse(path: str, raw: bytes) -> Stored:
@@ -159,6 +173,8 @@ def parse(path: str, raw: bytes) -> Stored:
         files=files,
         source=head.text("source") or "auto",
         details=details,
+        more=(more := _more(document)),
+        read_only=document.read_only or not _repeatable(more),
     )
 
 
@@ -173,6 +189,22 @@ def parts(layer: Layer, body: str) -> tuple[str, str]:
 def superseded(document: Document) -> bool:
     """Tell whether something took a document's place; a person may have written one side alone."""
     return bool(document.value("superseded_by")) or document.value("status") == "superseded"
+
+
+def _more(document: Document) -> str:
+    return "\n".join(one.source for key, one in document.fields.items() if key not in _OURS)
+
+
+def _repeatable(more: str) -> bool:
+    """Tell whether lines mean the same wherever they stand: not all of YAML does."""
+    try:
+        return not more or _more(parse_document("", _header_of(more))) == more
+    except DocumentError:
+        return False
+
+
+def _header_of(more: str) -> bytes:
+    return f"---\ndescription: x\n{more}\n---\n".encode()
 
 
 @dataclass(frozen=True, slots=True)

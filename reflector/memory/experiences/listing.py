@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from reflector.memory.document import Document
 from reflector.memory.experiences.form import superseded
 
-Fact = tuple[str, str]
+Gist = tuple[str, str]
 """What a block needs of an item: its description, and when and for which project it was made."""
 
 NEWEST = 12
@@ -17,7 +17,7 @@ _MONTHS = 6
 _LOOKED_AT = 1000
 
 
-def fact(document: Document) -> Fact | None:
+def gist(document: Document) -> Gist | None:
     """Return what a block needs of an item's document; None when something replaced it."""
     if superseded(document):
         return None
@@ -26,15 +26,15 @@ def fact(document: Document) -> Fact | None:
     return document.description, f"{made} {project if isinstance(project, str) else ''}"
 
 
-def experiences(paths: Sequence[str], known: Mapping[str, Fact], bank: str | None) -> list[str]:
+def experiences(paths: Sequence[str], known: Mapping[str, Gist], bank: str | None) -> list[str]:
     """Return the experiences that a session may use, the newest first; of all for no bank."""
     mine = _mine(paths[:_LOOKED_AT], known, bank)
     return [*mine, *paths[_LOOKED_AT:]]
 
 
 def facts(
-    paths: Sequence[str], known: Mapping[str, Fact], bank: str | None
-) -> tuple[list[str], dict[str, Fact]]:
+    paths: Sequence[str], known: Mapping[str, Gist], bank: str | None
+) -> tuple[list[str], dict[str, Gist]]:
     """Return the newest facts of a session's project, and how many more there are, by month.
 
     Months that lie behind the newest facts are only counted, with those of all projects: to read
@@ -58,13 +58,13 @@ def facts(
     return shown, _counted(more)
 
 
-def _mine(paths: Sequence[str], known: Mapping[str, Fact], bank: str | None) -> list[str]:
+def _mine(paths: Sequence[str], known: Mapping[str, Gist], bank: str | None) -> list[str]:
     made = {path: known[path][1].rpartition(" ") for path in paths}
     mine = [path for path in paths if bank is None or made[path][2] in ("", bank)]
     return sorted(mine, key=lambda path: made[path][0], reverse=True)
 
 
-def _counted(more: Mapping[str, int]) -> dict[str, Fact]:
+def _counted(more: Mapping[str, int]) -> dict[str, Gist]:
     """Return a line for each of the last months and one for all before, as if they were documents."""
     months = list(more)
     lines = {f"facts/{month}".rstrip("/"): more[month] for month in months[:_MONTHS]}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reflector.agent.phrases import HARNESS
+from reflector.core.comparing import letters
 from reflector.core.decision import Message
 from reflector.pipelines.decisions.pasted import fence_at, fenced
 
@@ -161,7 +162,7 @@ def skipped(prompt: str, *, after_assistant: bool) -> Skip | None:
     least = _LEAST_CJK if is_cjk(text) else _LEAST
     if not meaningful(text) or (len(text) < least and not after_assistant):
         return "too_short"
-    return "acknowledgement" if _plain(text) in _ACKNOWLEDGEMENTS else None
+    return "acknowledgement" if letters(text) in _ACKNOWLEDGEMENTS else None
 
 
 def meaningful(text: str) -> bool:
@@ -181,7 +182,3 @@ def is_cjk(text: str) -> bool:
         or "\U00020000" <= sign <= "\U0003ffff"
         for sign in text
     )
-
-
-def _plain(text: str) -> str:
-    return "".join(sign for sign in text.casefold() if sign.isalnum())

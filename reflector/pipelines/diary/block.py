@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final
 
-from reflector.core.diary import Diary, Term
+from reflector.core.diary import Diary, Entry, Term, told_at
 from reflector.memory.budget import Claim, allot, estimate_tokens
 from reflector.memory.sections import Section, joined
 from reflector.pipelines.diary import curiosity, frame, language, mood, sections
@@ -16,7 +16,7 @@ from reflector.pipelines.diary.recalling import Recalled
 from reflector.pipelines.diary.sections import SHARES, Passage, Voice
 
 DEFAULT_TOKENS: Final = 3000
-_OPEN, _CLOSE = "<diary>\n", "</diary>\n"
+OPEN, CLOSE = "<diary>\n", "</diary>\n"
 _TOLD = 12
 _SHARES_SHOWN = {
     "impressions": "relationship",
@@ -74,8 +74,8 @@ def compile(diary: Diary, wanted: Wanted) -> DiaryBlock:  # noqa: A001 - `block.
         texts.append(text)
         share = SHARES[each.name]
         about.append(Section(each.name, estimate_tokens(text), share.floor, share.ceiling, omitted))
-    text = "".join((top, *texts, _CLOSE))
-    frame_tokens = cost(top) + cost(_CLOSE)
+    text = "".join((top, *texts, CLOSE))
+    frame_tokens = cost(top) + cost(CLOSE)
     return DiaryBlock(text, estimate_tokens(text), frame_tokens, budget, tuple(about))
 
 
@@ -83,6 +83,11 @@ def shown(diary: Diary, today: date) -> frozenset[str]:
     """Return the ids of what is shown by itself; none of it needs to be recalled."""
     newest = (*sections.newest_notes(diary, today), *sections.newest_events(diary, today))
     return frozenset(each.id for each in newest)
+
+
+def looked_at(diary: Diary, today: date) -> frozenset[str]:
+    """Return the ids of all entries on which the block depends, but for what is recalled."""
+    return shown(diary, today) | {each.id for each in _newest(diary)}
 
 
 def comes_to_mind(recalled: Sequence[Recalled], today: date, nickname: str = "") -> str:
@@ -123,9 +128,12 @@ def explain(block: DiaryBlock) -> dict[str, Any]:
 
 def _language(diary: Diary) -> language.Language:
     """Return the language that the newest of what is written here is in."""
-    newest = sorted(diary.entries.values(), key=lambda each: (each.updated_at, each.id))[-_TOLD:]
-    told = [each.text for each in newest] or [each.text for each in diary.traits.values()]
+    told = [each.text for each in _newest(diary)] or [each.text for each in diary.traits.values()]
     return language.of_all(told or [diary.persona])
+
+
+def _newest(diary: Diary) -> list[Entry]:
+    return sorted(diary.entries.values(), key=told_at)[-_TOLD:]
 
 
 def _frame(diary: Diary, wanted: Wanted, voice: Voice) -> str:
@@ -134,7 +142,7 @@ def _frame(diary: Diary, wanted: Wanted, voice: Voice) -> str:
     )
     asks = curiosity.sentence(voice.person, voice.language) if wanted.curiosity else ""
     said = (*frame.identity(voice.language), now, asks)
-    return _OPEN + joined(line for line in said if line)
+    return OPEN + joined(line for line in said if line)
 
 
 def _passages(diary: Diary, wanted: Wanted, voice: Voice) -> list[Passage]:

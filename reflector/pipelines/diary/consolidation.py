@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final, Literal
 
+from reflector.core.comparing import letters
 from reflector.core.diary import KINDS, About, Diary, Entry, Kind, Term, Trait, term_key
 from reflector.core.visible import visible
 from reflector.pipelines.diary import continuing
@@ -259,25 +260,15 @@ def _known(traits: Mapping[str, Trait], one: Impression, shown: Sequence[str]) -
     if one.again:
         # A number that was not shown names nothing, and neither does one that went meanwhile.
         return traits.get(shown[one.again - 1]) if one.again <= len(shown) else None
-    plain = _plain(one.text)
-    return next((each for each in traits.values() if _plain(each.text) == plain), None)
-
-
-def _plain(text: str) -> str:
-    return "".join(sign for sign in text.casefold() if sign.isalnum())
+    plain = letters(one.text)
+    return next((each for each in traits.values() if letters(each.text) == plain), None)
 
 
 def _with_terms(diary: Diary, terms: Sequence[str], day: str) -> Diary:
-    lexicon = dict(diary.lexicon)
-    for said in terms:
-        key = term_key(said)
-        known = lexicon.get(key)
-        lexicon[key] = (
-            replace(known, count=known.count + 1, last_used=day, version=known.version + 1)
-            if known
-            else Term(said, 1, day)
-        )
-    return replace(diary, lexicon=lexicon) if terms else diary
+    """Let shared phrases begin. Of known ones each turn that says them is counted as it is judged."""
+    coined = {term_key(said): said for said in terms if term_key(said) not in diary.lexicon}
+    fresh = {key: Term(said, 1, day) for key, said in coined.items()}
+    return replace(diary, lexicon={**diary.lexicon, **fresh}) if fresh else diary
 
 
 def shown_traits(diary: Diary, today: date, weigh: Callable[[Trait, date], float]) -> list[Trait]:

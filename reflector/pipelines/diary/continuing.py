@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+from reflector.core.comparing import letters
 from reflector.core.diary import Entry
 
 MOST_TURNS: Final = 4
@@ -35,13 +36,9 @@ def _age(entry: Entry) -> tuple[str, int, str]:
 
 def only_new(known: str, said: str) -> str:
     """Return what an answer adds to a text: sentences that are in it already are left out."""
-    before = _plain(known)
+    before = letters(known)
     sentences: list[str] = _SENTENCE.findall(said.strip()) or [said]
-    return "".join(one for one in sentences if _plain(one) and _plain(one) not in before).strip()
-
-
-def _plain(text: str) -> str:
-    return "".join(sign for sign in text.casefold() if sign.isalnum())
+    return "".join(one for one in sentences if letters(one) and letters(one) not in before).strip()
 
 
 def appended(entry: Entry, more: str, salience: float, now: str, *, resolved: bool) -> Entry:

@@ -66,7 +66,14 @@ _SURNAME = (
 )
 # Where a name may end: there is no space behind it.
 _BEHIND = r"(?=[，。、；：！？,.;:!?\s”」』）)说說告跟和与在去来來的是要想很也都把给給被不又对對打问問会會就还還总總最没沒写寫觉覺病走生离離]|[今昨明后後前][天年晚]|\Z)"
-_ZH_NAME = rf"(?:{_SURNAME}{_CITY}{{1,2}}?|[小老阿]{_CITY})"
+# Words of everyday that begin with what is a surname elsewhere, and signs that no name holds.
+_NO_ZH_NAME = (
+    "(?!马上|馬上|高兴|高興|高声|许多|許多|任何|任由|万一|萬一|常常|常年|周围|周圍|周[一二三四五六日末]|方便|方才|方案|"
+    "何必|何不|何况|何妨|程序|白天|白白|谢谢|謝謝|谢天|夏天|文件|文档|文章|文中|毛病|段子|余下|石头|黄昏|金额|易于|"
+    "江湖|林子|钱包|钱财|龙头|史上|万分|万般|万事|段落|田里|雷声|江边|陆续|陸續|康复|乔装|贺卡|武断|汤里)"
+)
+_GIVEN = "(?:(?![又都也就才还還只再不没沒很地得的他她我你它们們跟对對和是了着著过過却卻便这這那么麼些个個把被给給让讓])[\u4e00-\u9fff])"
+_ZH_NAME = rf"(?:{_NO_ZH_NAME}{_SURNAME}{_GIVEN}{{1,2}}?|[小老阿]{_CITY})"
 _ZH_RELATION = (
     "男朋友|女朋友|好朋友|老朋友|朋友|闺蜜|闺密|同事|同学|同學|室友|邻居|鄰居|老板|老闆|上司|经理|經理|领导|领導|"
     "妈妈|媽媽|母亲|母親|爸爸|父亲|父親|老公|老婆|丈夫|妻子|儿子|兒子|女儿|女兒|哥哥|姐姐|弟弟|妹妹|奶奶|爷爷|爺爺|"
@@ -133,15 +140,17 @@ _RULES: Final[tuple[_Rule, ...]] = (
     _rule(rf"(?:US|HK|NT|A|C)?[$€£¥￥₩]\s?{_NUMBER}{_SCALE}", _said("some money", "一些钱")),
     _rule(rf"(?<![\w.]){_NUMBER}{_SCALE} ?(?:dollars?|euros?|pounds?|bucks|yuan|yen|francs?|won|USD|EUR|GBP|CHF|RMB|CNY|JPY)\b", _said("some money", "一些钱")),
     _rule(rf"\b(?:USD|EUR|GBP|CHF|RMB|CNY|JPY) ?{_NUMBER}{_SCALE}", _said("some money", "一些钱")),
-    _rule(rf"{_ZH_DIGITS}{{1,16}}多?(?:元|块钱|塊錢|块|塊|人民币|人民幣|美元|欧元|歐元|日元|港币|港幣|英镑|英鎊)", "一些钱"),
+    # A single 块 is a piece of something as often: 另一块奶酪, 我们一块去.
+    _rule(rf"{_ZH_DIGITS}{{1,15}}(?<![.,]){_ZH_DIGITS}多?(?:块|塊)(?!{_ZH_DIGITS})", "一些钱"),
+    _rule(rf"{_ZH_DIGITS}{{1,16}}多?(?:元|块钱|塊錢|人民币|人民幣|美元|欧元|歐元|日元|港币|港幣|英镑|英鎊)", "一些钱"),
     # Who it is, beside what they are to this person.
     _rule(rf"\b(?P<whose>(?i:{_WHOSE})) (?P<relation>(?i:{_FAMILY}|{_OTHERS}))(?:,? (?:named|called|whose name is))?,? (?!(?:{_NO_NAME})\b){_FULL}(?=,)(?:,(?= (?:who|said|says|told|and|is|was|has)\b))?", _relation),
     _rule(rf"\b(?P<whose>(?i:{_WHOSE})) (?P<relation>(?i:{_FAMILY}|{_OTHERS}))(?:,? (?:named|called|whose name is))? (?!(?:{_NO_NAME})\b){_FULL}", _relation),
     _rule(rf"\b(?!(?:{_NO_NAME})\b){_FULL},? \(?(?P<whose>my|his|her|their|our|your|a|an) (?P<relation>{_FAMILY}|{_OTHERS})\)?(?:,|(?=[.;!?]|\Z))", _behind),
     _rule(rf"\b(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Sir|Madam|Herr|Frau)\b\.? {_FULL}", lambda found: _start(found, "someone")),
     _rule(rf"({_ZH_RELATION})(?:名叫|叫做|叫|，|,)?(?:{_ZH_NAME}){_BEHIND}", r"\1"),
-    _rule(rf"{_SURNAME}{_CITY}{{0,2}}?(?:{_ZH_TITLE})", "某人"),
-    _rule(rf"(?<!{_CITY}){_SURNAME}{_CITY}{{1,2}}?(?={_ZH_SAYS})", "某人"),
+    _rule(rf"(?<![任如奈若]){_NO_ZH_NAME}{_SURNAME}{_GIVEN}{{0,2}}?(?:{_ZH_TITLE})", "某人"),
+    _rule(rf"(?<!{_CITY}){_NO_ZH_NAME}{_SURNAME}{_GIVEN}{{1,2}}?(?={_ZH_SAYS})", "某人"),
     _rule(rf"(?<!{_CITY})[小老阿]{_SURNAME}(?={_ZH_SAYS}|[，。、跟和与在的是要想])", "某人"),
     # Where they work, then names that only a verb gives away.
     _rule(rf"\b((?:works?|worked|working|employed|interned|interns|hired|(?:a |the |new |old )?job|position|fired|laid off) (?:at|for|by|from)) (?!(?:{_NO_NAME})\b){_NAME}(?: (?:{_NAME}|[A-Z]{{2,6}}|&|of)){{0,3}}", r"\1 a company"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from reflector.core.diary import Term, folded, term_key
+from reflector.core.comparing import folded
+from reflector.core.diary import Term, term_key
 
 MOST = 4
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 from reflector.pipelines.diary.judge import typed
@@ -10,12 +11,16 @@ from reflector.pipelines.diary.judge import typed
 _LONGEST: Final = 60
 """Characters of a sentence that can be nothing but this wish."""
 _SENTENCES = re.compile(r"[.!?…,;:。！？，；：、\n]+|\s[-–—]+\s|[—–]")
-_QUOTED = re.compile(r"[\"“「『«].*?[\"”」』»]", re.DOTALL)
+_CLOSERS: Final = '"”」』»`'
+_QUOTED = re.compile(rf"[\"“「『«`].*?[{_CLOSERS}]", re.DOTALL)
+_ENDS = re.compile(r"^\W+|\W+$")
 
 _THIS = r"(?:this|that|it|any of (?:this|that|it)|what I (?:just )?(?:said|told you|wrote)|this (?:one|part|turn|message)|that (?:one|part|last (?:one|part|bit))|this conversation)"
 _DIARY = r"(?:(?:in(?:to)?|to|for) (?:your|the|my|our) (?:diary|journal|memory|memories|notes))"
 _ENGLISH = (
-    rf"(?:please )?(?:do not|don'?t|never) (?:ever )?(?:record|remember|write down|note down|note|jot down|journal) {_THIS}(?: down)?(?: {_DIARY}| anywhere)?",
+    rf"(?:please )?(?:do not|don'?t|never) (?:you dare |ever )?(?:record|remember|write down|note down|note|jot down|journal) {_THIS}(?: down)?(?: {_DIARY}| anywhere)?",
+    r"(?:please )?(?:do not|don'?t|never) (?:record|write down|note down|journal) anything",
+    rf"(?:can|could|would|will) you (?:please )?not (?:record|remember|write down|note down|note) {_THIS}(?: {_DIARY})?",
     rf"(?:please )?(?:do not|don'?t|never) (?:write|put|note|save|store|keep|log|add|take) {_THIS}(?: down)?(?: {_DIARY})",
     rf"(?:please )?(?:do not|don'?t|never) (?:write|take|put) {_THIS} down(?: anywhere)?",
     rf"(?:please )?(?:leave|keep) {_THIS} (?:out of|off) (?:your|the|my|our) (?:diary|journal|memory|memories|notes|records?)",
@@ -23,8 +28,8 @@ _ENGLISH = (
     r"(?:strictly )?off the record",
     r"no need to (?:record|remember|write down) (?:this|that|any of this|any of that)",
 )
-_ZH_THIS = r"(?:这|那|這)(?:个|個|些|条|條|段|句|句话|件事|次|轮|輪|部分|段话|些话|事)?"
-_ZH_NOT = r"(?:请|麻烦|請)?(?:你)?(?:就|先)?(?:别|不要|不用|不必|勿|不许)"
+_ZH_THIS = r"(?:这|那|這)(?:个|個|些|条|條|段|句|句话|件事|次|轮|輪|部分|段话|些话|事|[段次](?:对话|對話))?"
+_ZH_NOT = r"(?:请|麻烦|請)?(?:你)?(?:就|先)?(?:别|別|不要|不用|不必|勿|不许)"
 _ZH_DOWN = r"(?:下来|下來|住|下|在案)"
 _ZH_KEEP = rf"(?:(?:记录|記錄|记|記){_ZH_DOWN}?|(?:写|寫){_ZH_DOWN}|(?:记录|記錄|记|記|写|寫|存)(?:到|进|進|在|入)?(?:你的)?(?:日记|日記)(?:里|裡|本)?(?:面)?)"
 _CHINESE = (
@@ -42,9 +47,11 @@ _GERMAN = (
     r"(?:bitte )?(?:notier|notiere|vermerk|vermerke|protokollier|protokolliere|merk|merke)(?:en sie)? (?:dir |sich )?(?:das|dies|es|das hier|das eben)(?: hier| jetzt)?(?: bitte)? nicht(?: (?:im|ins|in dein|in deinem|in das) (?:tagebuch|gedächtnis))?",
     r"(?:bitte )?(?:schreib|schreibe|schreiben sie|zeichne|zeichnen sie|nimm|nehmen sie|halt|halte) (?:dir )?(?:das|dies|es|das hier|das eben)(?: bitte)? nicht (?:auf|fest|nieder|ins tagebuch|in dein tagebuch)",
     r"(?:das|dies|das hier)(?: bitte)? nicht (?:aufschreiben|notieren|aufzeichnen|festhalten|merken|mitschreiben)(?: bitte)?",
+    r"(?:bitte nicht (?:aufschreiben|notieren|aufzeichnen)|nicht (?:aufschreiben|notieren|aufzeichnen) bitte)",
 )
 _FRENCH = (
     r"(?:s'il te plaît |stp )?n['e ]\s?(?:enregistre|enregistrez|note|notez|retiens|retenez|écris|écrivez|inscris|mémorise|mémorisez|consigne)(?: surtout)? (?:pas|rien de) (?:ça|cela|ceci|ce que je (?:viens de dire|dis)|tout ça)(?: dans (?:ton|votre|le) (?:journal|carnet|mémoire))?",
+    r"ne (?:le|la|les) (?:note|notez|retiens|retenez|enregistre|enregistrez) pas(?: dans (?:ton|votre|le) (?:journal|carnet))?",
     r"(?:note|enregistre|retiens|écris) pas ça(?: dans ton journal)?",
     r"ça reste entre nous et ne le note pas",
 )
@@ -68,10 +75,18 @@ def not_recorded(text: str) -> bool:
     """
     return any(
         _SENTENCE.match(sentence)
-        for sentence in map(_plain, _SENTENCES.split(_QUOTED.sub(" ", typed(text))))
+        for sentence in map(_plain, _SENTENCES.split(_unquoted(typed(text))))
         if 0 < len(sentence) <= _LONGEST
     )
 
 
+def _unquoted(text: str) -> str:
+    # Behind the last quotation mark that closes nothing is quoted: looked for there, each one that
+    # opens would be followed to the end, which takes minutes where there are many.
+    end = max(map(text.rfind, _CLOSERS)) + 1
+    return _QUOTED.sub(" ", text[:end]) + text[end:]
+
+
 def _plain(sentence: str) -> str:
-    return " ".join(sentence.replace("’", "'").strip(" \t\"'()（）~～*_").split())
+    whole = unicodedata.normalize("NFKC", sentence).replace("’", "'")
+    return " ".join(_ENDS.sub("", whole).split())

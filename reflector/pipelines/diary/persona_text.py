@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from reflector.memory.finding import Finding
-
-PATH: Final = "persona.md"
+from reflector.pipelines.diary.records import PERSONA
 
 _OPEN = re.compile(r"\s*<!--\s*anchor\b[^>]*-->\s*\Z", re.IGNORECASE)
 _CLOSE = re.compile(r"\s*<!--\s*/anchor\s*-->\s*\Z", re.IGNORECASE)
@@ -44,14 +42,14 @@ def may_change(before: str, after: str) -> Finding | None:
     if anchored(after) != anchored(before):
         message = "Anchored lines of the persona stay as they are; a run may add and change others."
         return Finding(
-            "persona-anchor-changed", "error", PATH, _first_difference(before, after), message
+            "persona-anchor-changed", "error", PERSONA, _first_difference(before, after), message
         )
     after_heads = {each.casefold() for each in _headings(after)}
     for heading in _headings(before):
         # Whatever language a person wrote them in, and not only the two that are shipped.
         if heading.casefold() not in after_heads:
             message = f"The persona keeps its heading “{heading}”."
-            return Finding("persona-heading-lost", "error", PATH, 0, message)
+            return Finding("persona-heading-lost", "error", PERSONA, 0, message)
     return None
 
 

@@ -223,6 +223,7 @@ def _join_entries(entries: dict[str, Entry], found: Sequence[Item], text: str) -
     kept = there[0]
     entries[kept.id] = replace(
         kept,
+        date=min(one.date for one in there),  # with when it was made: what is told began then
         text=text if keeps else longest.text,
         tags=tuple(dict.fromkeys(tag for one in there for tag in one.tags)),
         salience=max(one.salience for one in there),

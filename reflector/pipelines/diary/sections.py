@@ -83,13 +83,14 @@ _SHARED: Final[dict[Language, str]] = {
     "en": "Between the two of you there is {terms}.",
     "zh": "你们俩之间才懂的话：{terms}。",
 }
-_OPEN: Final[dict[Language, str]] = {
-    "en": " (It still sits between us.)",
-    "zh": "（这事还没过去。）",
+# Said the second time in a row, the same words would be a mark and no longer a thought.
+_OPEN: Final[dict[Language, tuple[str, str]]] = {
+    "en": (" (It still sits between us.)", " (This still sits between us, too.)"),
+    "zh": ("（这事还没过去。）", "（这件也还没过去。）"),
 }
-_CLOSED: Final[dict[Language, str]] = {
-    "en": " (Settled; not mine to bring up.)",
-    "zh": "（这事过去了，我不先提。）",
+_CLOSED: Final[dict[Language, tuple[str, str]]] = {
+    "en": (" (Settled; not mine to bring up.)", " (This is settled, too.)"),
+    "zh": ("（这事过去了，我不先提。）", "（这件也过去了。）"),
 }
 
 
@@ -184,13 +185,18 @@ def recent(entries: Iterable[Entry], voice: Voice) -> Passage:
     """Return what happened lately, each with its day, the last day first; notes are refused."""
     lines: list[Line] = []
     before = ""
+    since_then = 0
+    state: bool | None = None
     # What was written down later than it happened would else stand above today.
     for each in sorted(entries, key=_by_day, reverse=True):
         if each.kind == "note":
             continue
         when = time_words.relative(since(each.date, voice.today) or 0, of(each.text))
-        lines.append(_told(each, _again(when) if when == before else when, asked=False))
+        tail = _over(each, again=each.resolved is state) if each.kind == "failure" else ""
+        lines.append(_told(each, _again(when, since_then) if when == before else when, tail))
+        since_then = since_then + 1 if when == before else 0
         before = when
+        state = each.resolved if tail else state
     return Passage("recent", voice.heading("recent"), tuple(lines[:RECENT]))
 
 
@@ -203,7 +209,7 @@ def recalled(entries: Iterable[Entry], voice: Voice) -> Passage:
         # Of what was this morning nobody says that it was a few days ago.
         when = time_words.vague(days, language) if days > 1 else time_words.relative(days, language)
         note = each.kind == "note"
-        lines.append(Line(f"- {_old(each.text)}") if note else _told(each, when, asked=True))
+        lines.append(Line(f"- {_old(each.text)}") if note else _told(each, when))
     return Passage("recalled", voice.heading("recalled"), tuple(lines))
 
 
@@ -230,19 +236,22 @@ def _known(since_day: str, voice: Voice) -> str:
     return form.format(name=voice.person, days=days)
 
 
-def _again(when: str) -> str:
+def _again(when: str, times: int) -> str:
     """Say that something was then too: a day that is named again and again makes a list of dates."""
-    return f"{when}, too" if when.isascii() else f"{when}还有"
+    if when.isascii():
+        return "then, too" if times else f"{when}, too"
+    return "那时还有" if times else f"{when}还有"
 
 
-def _told(entry: Entry, when: str, *, asked: bool) -> Line:
-    """Tell of an event; of a failure also whether it is over, unless the person came to it."""
-    language = of(entry.text)
-    colon = "：" if language == "zh" else ": "
-    tail = ""
-    if entry.kind == "failure" and not asked:
-        tail = (_CLOSED if entry.resolved else _OPEN)[language]
+def _told(entry: Entry, when: str, tail: str = "") -> Line:
+    """Tell of an event."""
+    colon = "：" if of(entry.text) == "zh" else ": "
     return Line(f"- {when[:1].upper()}{when[1:]}{colon}{_old(entry.text)}", tail)
+
+
+def _over(failure: Entry, *, again: bool) -> str:
+    """Say of a failure whether it is over; whoever comes to it by themselves is not told."""
+    return (_CLOSED if failure.resolved else _OPEN)[of(failure.text)][again]
 
 
 def _old(text: str) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from reflector.core.diary import Diary, Entry, Trait, folded
+from reflector.core.comparing import folded
+from reflector.core.diary import Diary, Entry, Trait
 from reflector.pipelines.diary import merging, time_words
 from reflector.pipelines.diary.records import entry_path, term_path, trait_path
 from reflector.pipelines.diary.tidy_words import ACTS, FIGURE, SENTENCE_END, TITLE

@@ -36,8 +36,8 @@ def relative(days: int, language: Language = "en") -> str:
         return "今天" if language == "zh" else "today"
     if days == 1:
         return "昨天" if language == "zh" else "yesterday"
-    if days == 2 and language == "zh":
-        return "前天"
+    if days == 2:
+        return "前天" if language == "zh" else "two days ago"
     return vague(days, language)
 
 

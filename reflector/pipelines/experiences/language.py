@@ -13,7 +13,12 @@ LAST_TURNS = 5
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]")
 _OTHER = re.compile("[\u3040-\u30ff\u31f0-\u31ff\uac00-\ud7ff\u1100-\u11ff]")
 _WORD = re.compile(r"[^\W\d_\u2e80-\uffff]+")
-_NAMES = re.compile(r"`[^`\n]*`|https?://\S+|\S*[/\\_.=:-]\S*[A-Za-z0-9]\S*", re.ASCII)
+# Each word is read once, from where it begins: what is pasted may be one of a million letters.
+_NAMES = re.compile(
+    r"`[^`\n]*`|https?://\S+"
+    r"|(?<![^\s`])[^\s`/\\_.=:-]*+[/\\_.=:-][^\sA-Za-z0-9]*+[A-Za-z0-9]\S*",
+    re.ASCII,
+)
 _MOST = 20_000
 
 

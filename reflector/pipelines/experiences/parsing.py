@@ -9,6 +9,9 @@ from typing import Any
 from reflector.core.experience import Dropped, EpisodicFact, Experience, Extraction
 from reflector.pipelines.experiences import finding, normalising
 
+_MOST = 100
+"""So many items of an answer are read: the tokens that it may have hold no more."""
+
 
 def parse(text: str) -> Extraction:
     """Read an answer out of a reply; one that holds none gives an empty extraction."""
@@ -22,14 +25,15 @@ def read(answer: Mapping[str, Any], *, repaired: bool = False) -> Extraction:
     if not any(isinstance(each, Mapping) for each in listed) and "memories" in answer:
         listed, mended = _listed(answer, "memories")
     experiences, dropped = [], []
-    for index, raw in enumerate(listed):
+    for index, raw in enumerate(listed[:_MOST]):
         one = normalising.experience(raw)
         if isinstance(one, Experience):
             experiences.append(one)
         else:
             dropped.append(Dropped(index, one))
+    dropped += (Dropped(index, "one_too_many") for index in range(_MOST, len(listed)))
     facts, unwrapped = _facts(answer)
-    fact, refused = _first(facts)
+    fact, refused = _first(facts[:_MOST])
     repaired = repaired or mended or unwrapped
     return Extraction(tuple(experiences), fact, repaired, (*dropped, *refused))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from reflector.core.comparing import folded
 from reflector.memory.experiences.form import Layer
 from reflector.pipelines.experiences.drafts import Draft
 
@@ -82,11 +83,6 @@ SCHEMA: Final[Mapping[str, Any]] = {
 def needs_call(drafts: Sequence[Draft], offered: Offered) -> bool:
     """Tell whether there is anything to decide: without candidates every draft is new."""
     return any(offered.get(draft.key) for draft in drafts)
-
-
-def folded(subject: str) -> str:
-    """Return a subject in the form in which two are the same."""
-    return " ".join(subject.split()).casefold()
 
 
 def decide(

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from reflector.agent.engine import Update
+from reflector.core.comparing import folded
 from reflector.core.experience import MOST_KEYS
 from reflector.core.redact import redact_record
 from reflector.core.visible import visible
-from reflector.memory.experiences.chains import superseding
+from reflector.memory.experiences.chains import mended, superseding
 from reflector.memory.experiences.form import Stored, path_for, render
 from reflector.pipelines.experiences.drafts import Draft
-from reflector.pipelines.experiences.reconciling import Action, Choice, Decided, folded
+from reflector.pipelines.experiences.reconciling import Action, Choice, Decided
 
 REPLACED = "superseded by"
 """How what a commit says of an item begins that something else took the place of."""
@@ -58,7 +59,7 @@ def edits(
     choices = {choice.draft: choice for choice in decided.choices}
     for draft in drafts:
         work.carry_out(_cleaned(draft), choices.get(draft.key, Choice(draft.key)))
-    changed = [work.items[which] for which in work.touched]
+    changed = [mended(work.items, work.items[which]) for which in work.touched]
     files = {item.path: render(item) for item in changed}
     return Edits(files, tuple(work.updates), work.counts)
 

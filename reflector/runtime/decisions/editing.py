@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -97,24 +97,14 @@ def _applied(work: _Work, given: Given) -> tuple[Changed, ...] | str:
         return ()
     after = written(work.brief.bank, work.folder.read, found.files)
     originals = {path: work.folder.read(path) for path in after}
-    _write(work.folder, after)
+    work.folder.put(after)
     try:
         _commit(work, found.changes)
     except DocumentError as error:
-        _write(
-            work.folder, originals
-        )  # what is asked next is judged against the files as they were
+        work.folder.put(originals)  # what is asked next is judged against the files as they were
         return error.message
     write_changes(work.out, found.changes)
     return found.changes
-
-
-def _write(folder: Folder, files: Mapping[str, bytes | None]) -> None:
-    for path, raw in files.items():
-        if raw is None:
-            folder.remove(path)
-        else:
-            folder.write(path, raw)
 
 
 def _commit(work: _Work, changes: Sequence[Changed]) -> None:

@@ -48,7 +48,9 @@ def notices(context: Context, row: dict[str, Any]) -> list[tuple[str, str]]:
     if engine == ASKS or not row["enabled"]:
         return []
     if engine != "rules" and row["queued"]:
-        said = f"{row['queued']} messages wait for extraction: the engine {engine!r} makes no small"
+        many = row["queued"]
+        said = "1 message waits" if many == 1 else f"{many} messages wait"
+        said += f" for extraction: the engine {engine!r} makes no small"
         return [
             ("decisions_no_model", f"{said} calls; with engine.name 'anthropic' they are read.")
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from reflector.core.decision import Recorded
@@ -14,9 +15,10 @@ from reflector.runtime.decisions import words
 from reflector.runtime.decisions.brief import Brief, BriefDelta
 from reflector.runtime.decisions.digest import digest
 from reflector.runtime.decisions.settling import bank_of_run, deltas_of
+from reflector.runtime.given import given
 from reflector.runtime.payload import Payload
 from reflector.runtime.wiring import Context
-from reflector.store import decisions, journal, unwanted
+from reflector.store import decisions, journal
 from reflector.store.state import Connection, State
 from reflector.vcs.reads import Reads
 from reflector.vcs.worktree import Worktree
@@ -38,7 +40,12 @@ def prepare(context: Context, state: State, run: Run, place: Worktree) -> Payloa
         tuple(BriefDelta(each.id, each.entry) for each in deltas),
         "\n".join(part.text for part in documented),
     )
-    payload = _payload(context, state, run, place, brief)
+    payload = replace(
+        given(context, state, run, place),
+        user_entries=tuple(each.entry for each in brief.deltas if each.entry),
+        route=small_route(context),
+        brief=brief,
+    )
     folder = context.agent.run(run.id)
     payload.write(folder / "payload.json")
     with Reads(context.agent.repo) as reads:
@@ -47,30 +54,6 @@ def prepare(context: Context, state: State, run: Run, place: Worktree) -> Payloa
     (folder / "prompt.md").write_text(words.consolidation_rules(), "utf-8")
     (folder / "opening.md").write_bytes(first.encode("utf-8", "replace"))
     return payload
-
-
-def _payload(context: Context, state: State, run: Run, place: Worktree, brief: Brief) -> Payload:
-    return Payload(
-        run_id=run.id,
-        pipeline=run.request.pipeline,
-        engine=run.request.engine,
-        agent_id=context.agent.identity,
-        identity=context.agent.identity,
-        worktree=str(place.path),
-        repository=str(context.agent.repo),
-        branch=place.branch,
-        base=place.base,
-        today=context.ambient.clock.now().astimezone().date().isoformat(),
-        focus="",
-        unwanted=unwanted.last(state.connection),
-        user_entries=tuple(each.entry for each in brief.deltas if each.entry),
-        conversations=(),
-        target=run.request.target,
-        review=context.settings.text("merge") == "review",
-        route=small_route(context),
-        log_steps=context.settings.flag("log.steps"),
-        brief=brief,
-    )
 
 
 def _digest(

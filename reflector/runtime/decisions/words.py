@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from reflector.core.decision import FILES, Recorded
 from reflector.core.redact import redact
-from reflector.pipelines.contexts import (
+from reflector.pipelines.contexts import Named
+from reflector.pipelines.decisions.bullets import MOST_CHARS, MOST_LINES, BankFiles
+from reflector.pipelines.decisions.contexts import (
     DecisionRulesContext,
     EnvelopeContext,
-    Named,
     PromptDelta,
     QueueContext,
 )
-from reflector.pipelines.decisions.bullets import MOST_CHARS, MOST_LINES, BankFiles
 from reflector.pipelines.decisions.envelope import Envelope
 from reflector.pipelines.prompts import Words
 from reflector.runtime.wiring import data_folder

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reflector.core.diary import Diary
-from reflector.core.errors import NotFoundError
+from reflector.core.errors import NotFoundError, ReflectorError
 from reflector.core.needle import Needle
 from reflector.memory.purge import Purge
 from reflector.pipelines.diary import merging, records
-from reflector.pipelines.diary.migrations import DiaryPausedError
 from reflector.runtime import block_cache
 from reflector.runtime.diary import copy, said, seeds
 from reflector.runtime.diary.repository import Repository
@@ -50,11 +49,11 @@ def look(context: Context) -> Diary:
     """Return what would go. Raises NotFoundError when there is no diary."""
     context.require()
     repository = Repository(context)
-    if not repository.exists:
+    if not repository.present():
         raise NotFoundError(f"There is no diary of the identity {context.agent.identity!r}.")
     try:
         return repository.read(adopt=False)
-    except DiaryPausedError:  # what cannot be read can be burned all the same
+    except ReflectorError:  # what cannot be read can be burned all the same
         return Diary()
 
 
@@ -113,6 +112,7 @@ def _replace(repository: Repository, diary: Diary) -> None:
         repository.path.rename(aside)
         fresh.rename(repository.path)
         shutil.rmtree(aside)
+        _blocks(repository.memory)  # once more: a note or a session in between made some
 
 
 def _jobs(memory: Memory) -> None:

@@ -78,6 +78,12 @@ def matches(diary: Diary, words: str) -> tuple[str, ...]:
     return (*entries, *traits, *terms)
 
 
+def look(context: Context, words: str) -> tuple[str, ...]:
+    """Return the ids of what would go now; what only former commits say is not among them."""
+    require_enabled(context)
+    return matches(Repository(context).read(adopt=False), words)
+
+
 def take_out(context: Context, words: str) -> Forgotten:
     """Forget an item by its id, or all that say these words. Safe to repeat after any death.
 
@@ -88,6 +94,10 @@ def take_out(context: Context, words: str) -> Forgotten:
     repository = Repository(context)
     if len(words.strip()) < _SHORTEST:
         raise UsageError(f"{words!r} is too short: it would be found everywhere.")
+    if not repository.present():
+        raise NotFoundError(
+            f"There is no diary of the identity {context.agent.identity!r} to forget from."
+        )
     with all_locks(context) as memory:
         diary = repository.read(adopt=False)
         ids = matches(diary, words)

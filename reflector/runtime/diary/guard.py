@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from reflector.core.days import local_day
 from reflector.core.diary import Diary
 from reflector.core.errors import NotFoundError, UsageError
-from reflector.pipelines.diary import guard_rails, persona_text
+from reflector.pipelines.diary import guard_rails, persona_text, records
 from reflector.pipelines.diary.guard_rails import Proposal
 from reflector.runtime.diary import seeds
 from reflector.runtime.diary.names import MOVES, PERSONA
@@ -61,7 +61,7 @@ def propose(
 
 
 def _shipped() -> str:
-    return seeds.files()[persona_text.PATH].decode()
+    return seeds.files()[records.PERSONA].decode()
 
 
 def _commit(repository: Repository, kind: str, before: str, after: str) -> str | None:

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from reflector.core.redact import find_secrets
 from reflector.memory.tree import FILE
+from reflector.pipelines.diary.records import NOTES, PERSONA
 from reflector.vcs.merge import Files
 from reflector.vcs.swap import read
 
-PERSONA = "persona.md"
-NOTES = "NOTES.md"
 THEIRS = (PERSONA, NOTES)
 
 _LARGEST = 64 * 1024

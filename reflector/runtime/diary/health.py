@@ -17,6 +17,8 @@ def troubles(context: Context) -> Iterator[tuple[str, str]]:
     if away := remotes.trouble(context):
         yield away
     repository = Repository(context)
+    if repository.half_burned:
+        yield "A burning of the diary was cut off.", "`reflector diary burn --yes` ends it."
     try:
         diary = repository.read(adopt=False)
     except ReflectorError as error:

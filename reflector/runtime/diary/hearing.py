@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Final
+
+from reflector.core.ambient import instant
 from reflector.core.entry import Entry, Kind
 from reflector.harness.reading import Appended, Record
 from reflector.store import diary
 from reflector.store.state import Connection
+
+_LIVED: Final = timedelta(days=7)
+"""How late a turn may be read and still be of the diary: sessions are caught up with."""
 
 
 class Hearing:
@@ -23,7 +30,7 @@ class Hearing:
             return
         if added.kind is not Kind.USER or not added.canonical:
             return
-        if record.key.agent or record.parent is not None:
+        if record.key.agent or record.parent is not None or _long_ago(added.at, now):
             return
         from reflector.pipelines.diary.not_recorded import (  # noqa: PLC0415 - its patterns take milliseconds
             not_recorded,
@@ -34,3 +41,8 @@ class Hearing:
         if not diary.enqueue(connection, key, added, now, kept=kept) and not kept:
             # A message of several blocks: one of them is enough.
             diary.skip_turn(connection, key)
+
+
+def _long_ago(at: str, now: str) -> bool:
+    """Tell whether a turn was over long before it was journaled: history, and not lived together."""
+    return bool(at) and instant(now) - instant(at) > _LIVED

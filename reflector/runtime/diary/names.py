@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 PIPELINE: Final = "diary"
-SLOT: Final = "diary"
-"""The slot of the worker; its presence lock is what keeps a second one away."""
 
 JOB: Final = "Diary-Job"
 CAME: Final = "Diary-Came"

@@ -16,6 +16,7 @@ from reflector.store.disk import is_line
 LONGEST = 1000
 """Characters of a note, at most: it is a judgement, not a report."""
 
+_LONGEST_NAME = 512
 _SALIENCE = 0.6
 _REASON = "note something for a later self"
 
@@ -34,7 +35,12 @@ def note(context: Context, text: str, *, conversation: str = "", turn: int | Non
 
     Raises UsageError for what is no note, DiaryOffError when no diary is kept.
     """
-    entry = _entry(context, _fit(context, text), conversation, turn)
+    named = conversation.encode("utf-8", "replace").decode()
+    if len(named) > _LONGEST_NAME or (named and not is_line(named)):
+        raise UsageError(
+            "That is no name of a conversation.", hint="`reflector status` shows them."
+        )
+    entry = _entry(context, _fit(context, text), named, turn)
     kept = [entry]
 
     def change(diary: Diary) -> Diary:

@@ -44,5 +44,6 @@ def notices(context: Context, row: dict[str, Any]) -> list[tuple[str, str]]:
     waiting = row["queued"] + row["waiting"]
     if engine == ASKS or not row["enabled"] or not waiting:
         return []
-    said = f"{waiting} turns wait for the diary: the engine {engine!r} makes no small calls; with "
-    return [("diary_no_model", f"{said}engine.name 'anthropic' they are written down.")]
+    turns = "1 turn waits" if waiting == 1 else f"{waiting} turns wait"
+    said = f"{turns} for the diary: the engine {engine!r} makes no small calls; `engine.name` "
+    return [("diary_no_model", f"{said}anthropic writes them down.")]

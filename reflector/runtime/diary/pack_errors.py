@@ -51,6 +51,7 @@ class PackDamagedError(PackError):
     """A member is not in the form of its kind, though it is what was packed."""
 
     code = "pack_damaged"
+    advice = "Export it again from the diary it came from. Nothing was changed."
 
 
 class PackNewerError(PackError):

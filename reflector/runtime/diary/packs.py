@@ -25,12 +25,12 @@ from reflector.runtime.diary.pack_errors import (
 from reflector.runtime.diary.repository import Repository, enabled
 from reflector.runtime.wiring import Context
 from reflector.store.disk import read_regular, write_atomic
+from reflector.vcs.reads import Reads
 
 How = Literal["merge", "replace"]
 """Both are kept, or the pack takes the place of what is here."""
 
 _MOST = pack_zip.Limits().total
-_NOTES_MOST = 1024 * 1024
 _NAME = 16
 
 
@@ -52,8 +52,9 @@ class Exported:
 class Imported:
     """What an import came to; `commit` is "" when it brought nothing new.
 
-    `stayed_deleted` counts what the pack holds and was deleted here. `notes` are the lines of the
-    pack's NOTES.md that are not in ours, a file that people write.
+    `stayed_deleted` counts what the pack holds and was deleted here, `gone` what was here and was
+    deleted where the pack comes from. `notes` are the lines of the pack's NOTES.md that are not in
+    ours, a file that people write.
     """
 
     commit: str
@@ -62,6 +63,7 @@ class Imported:
     traits: int
     terms: int
     stayed_deleted: int
+    gone: int
     secrets: int
     notes: tuple[str, ...]
 
@@ -72,7 +74,7 @@ def export(context: Context, file: Path, passphrase: str = "") -> Exported:
     Raises NotFoundError without a diary, PackError when the file cannot be written.
     """
     repository = Repository(context)
-    if not repository.exists:
+    if not repository.present():
         raise NotFoundError(
             f"There is no diary of the identity {context.agent.identity!r} to export.",
             hint="`reflector diary stats` says what there is.",
@@ -102,20 +104,21 @@ def import_pack(context: Context, file: Path, how: How, passphrase: Callable[[],
     pack, secrets = without_secrets(_read(members))
     repository = Repository(context)
     name = context.ambient.chance.hex(_NAME)
-    made: list[Diary] = []
+    made: list[tuple[Diary, Diary]] = []
 
     def onto(before: Diary) -> Diary:
         ours = replace(before, replica=before.replica or name)
-        made.append(_brought(ours, pack, how))
-        return made[-1]
+        made.append((ours, _brought(ours, pack, how)))
+        return made[-1][1]
 
     commit = repository.change(f"import a pack ({how})", "import", onto)
-    after = made[-1]
+    before, after = made[-1]
     return Imported(
         commit or "",
         how,
         *_sizes(after),
         sum(_sizes(pack)) - _common(pack, after),
+        sum(_sizes(before)) - _common(before, after),
         secrets,
         tuple(line for line in pack.notes if line not in after.notes),
     )
@@ -162,7 +165,7 @@ def _read(members: dict[str, bytes]) -> Diary:
 
 def _named(repository: Repository) -> Diary:
     """Return the diary with a name of its own: counts of two that have none cannot be told apart."""
-    diary = repository.read()
+    diary = repository.read(quiet=0)
     if diary.replica:
         return diary
     name = repository.memory.ambient.chance.hex(_NAME)
@@ -177,7 +180,8 @@ def _named(repository: Repository) -> Diary:
 
 
 def _notes(repository: Repository) -> dict[str, bytes]:
-    raw = read_regular(repository.path / records.NOTES, _NOTES_MOST)
+    with Reads(repository.path) as reads:  # what was not taken in may be no text at all
+        raw = reads.file(repository.head(), records.NOTES)
     text = (raw or b"").decode("utf-8", "replace")
     return {records.NOTES: clean(text).encode()} if human_notes.read(text) else {}
 
@@ -206,7 +210,7 @@ def _sizes(diary: Diary) -> tuple[int, int, int]:
 
 
 def _common(pack: Diary, after: Diary) -> int:
-    """Return how many records of the pack the diary has now."""
+    """Return how many records of a diary another one has, too."""
     return sum(
         len(there.keys() & here.keys())
         for there, here in (

@@ -15,7 +15,6 @@ from reflector.runtime.diary.shown import NAME, laid
 from reflector.runtime.wiring import Context
 
 _TABLES = ("prompt.floors", "prompt.ceilings", "prompt.weights")
-_OPEN, _CLOSE = "<diary>\n", "</diary>\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,5 +55,5 @@ def preview(context: Context, start: Path | None = None, query: str = "") -> Pre
 
 def _cut(text: str) -> str:
     """Take the diary out of a block: nothing in a document can open or close an element."""
-    begin = text.find(_OPEN)
-    return text[begin : text.index(_CLOSE, begin) + len(_CLOSE)] if begin >= 0 else ""
+    begin = text.find(block.OPEN)
+    return text[begin : text.index(block.CLOSE, begin) + len(block.CLOSE)] if begin >= 0 else ""

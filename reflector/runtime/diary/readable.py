@@ -8,9 +8,7 @@ from reflector.core.diary import Diary
 from reflector.core.errors import ReflectorError
 from reflector.pipelines.diary.view import readable
 from reflector.runtime.diary.seeds import VIEW
-from reflector.store.disk import read_regular, write_atomic
-
-_LARGEST = 1 << 26
+from reflector.store.disk import write_atomic
 
 
 def write(folder: Path, diary: Diary) -> str:
@@ -23,12 +21,3 @@ def write(folder: Path, diary: Diary) -> str:
     except ReflectorError as error:
         return error.message
     return ""
-
-
-def current(folder: Path, diary: Diary) -> bool:
-    """Tell whether the view says what the diary says."""
-    try:
-        found = read_regular(folder / VIEW, _LARGEST)
-    except ReflectorError:
-        return False
-    return found == readable(diary).encode("utf-8", "replace")

@@ -69,7 +69,7 @@ def stats(context: Context) -> Stats:
 def _there(context: Context) -> Repository:
     context.require()
     repository = Repository(context)
-    if not repository.exists:
+    if not repository.present():
         raise NotFoundError(
             f"There is no diary of the identity {context.agent.identity!r} yet.",
             hint="It begins with the first thing that is kept in it, while diary.enabled is true.",

@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reflector.core.diary import Diary, Entry
+from reflector.core.diary import Diary
 from reflector.core.errors import HomeError, ParentDirtyError, ReflectorError
 from reflector.memory.tree import FILE, Tree
 from reflector.pipelines.diary import records
-from reflector.pipelines.diary.settling import settled
 from reflector.runtime import block_cache
 from reflector.runtime.diary import copy, hand_edits, readable, seeds
 from reflector.runtime.memory_lock import land, mend, on_top_of_main
@@ -49,7 +48,7 @@ class DiaryHome(AgentHome):
     @property
     def repo(self) -> Path:
         """Return the diary's repository."""
-        return self.path / "diary"
+        return self.diary
 
     def lock(self, name: str) -> Path:
         """Return the file of one lock; whoever writes the diary does not keep the memory waiting."""
@@ -88,6 +87,18 @@ class Repository:
         """Tell whether there is a diary."""
         return (self.path / ".git").is_dir() and not self.path.is_symlink()
 
+    def present(self) -> bool:
+        """Tell whether there is a diary, for what a person asks: a cut-off `burn` is ended first."""
+        if self.half_burned:
+            with self._held():
+                pass
+        return self.exists
+
+    @property
+    def half_burned(self) -> bool:
+        """Tell whether a `burn` was killed, or is at work."""
+        return self._aside.exists()
+
     def open(self) -> None:
         """Make the diary unless it is there. Raises DiaryOffError when none is to be kept."""
         require_enabled(self.memory)
@@ -112,7 +123,7 @@ class Repository:
         if adopt and enabled(self.memory) and self.exists:
             self.adopt(quiet)
         head = self.head()
-        return self.at(head) if head else records.read(seeds.files())
+        return self.at(head) if head else self._new()
 
     def glance(self) -> Diary:
         """Return the diary to show or recall from, quicker: what only a merge asks for is left out.
@@ -121,8 +132,19 @@ class Repository:
         """
         head = self.head()
         if not head:
-            return records.read(seeds.files())
+            return self._new()
         return copy.read(self.context.agent.path, head) or self.at(head)
+
+    def _new(self) -> Diary:
+        if self.exists:  # what cannot be found must not pass for nothing
+            raise self._lost()
+        return records.read(seeds.files())
+
+    def _lost(self) -> HomeError:
+        return HomeError(
+            f"The diary {self.path} has no commit on main that can be read.",
+            hint="`git fsck --full` there names what is damaged; nothing was changed.",
+        )
 
     def at(self, commit: str) -> Diary:
         """Return the diary as it was at a commit."""
@@ -163,8 +185,8 @@ class Repository:
         with self.writing() as git:
             self._adopt(git, _QUIET_SECONDS)
             commit = on_top_of_main(lambda: self._once(git, change, lines, tuple(also)))
-        if commit is not None:
-            self.shown()
+            if commit is not None:
+                self.shown()  # under the lock: what is burned meanwhile must not be written again
         return commit
 
     def take_out(self, reason: str, change: Change) -> None:
@@ -210,12 +232,16 @@ class Repository:
 
     def _finish_burning(self) -> None:
         """End what a killed `burn` had begun: once the old diary is aside, there is no way back."""
-        aside, fresh = self.path.with_name("diary.burned"), self.path.with_name("diary.new")
-        if not aside.exists():
+        fresh = self.path.with_name("diary.new")
+        if not self.half_burned:
             return
         if not self.path.exists() and fresh.exists():
             fresh.rename(self.path)
-        shutil.rmtree(aside)
+        shutil.rmtree(self._aside)
+
+    @property
+    def _aside(self) -> Path:
+        return self.path.with_name("diary.burned")
 
     def _make(self) -> None:
         if self.exists:  # another process was quicker
@@ -257,12 +283,9 @@ class Repository:
         with Reads(self.path) as reads:
             main = reads.resolve(MAIN)
             if main is None:
-                raise HomeError(
-                    f"The diary {self.path} has no commit on main that can be read.",
-                    hint="`git fsck --full` there names what is damaged; nothing was changed.",
-                )
+                raise self._lost()
             before = records.read(_files(reads.tree(main)))
-        files = _changed(before, settled(change(before), before))
+        files = _changed(before, change(before))
         if not files and not also:
             return None
         return self.land(git, Write(main, files, also), lines)
@@ -326,24 +349,5 @@ def _files(tree: Tree) -> dict[str, bytes]:
 
 def _changed(before: Diary, after: Diary) -> Files:
     """Return what is to be written. What could not be read, and a person's notes, stay as they are."""
-    old, new = (records.files(each) for each in _differing(before, after))
-    records.read(new)  # what the schema refuses is not written
-    kept = {*before.damaged, hand_edits.NOTES}
-    return {
-        path: (FILE, new[path]) if path in new else None
-        for path in sorted({*old, *new} - kept)
-        if old.get(path) != new.get(path)
-    }
-
-
-def _differing(before: Diary, after: Diary) -> tuple[Diary, Diary]:
-    """Return both without the entries that are the same in both: there may be tens of thousands."""
-    old, new = before.entries, after.entries
-    same = {key for key in old.keys() & new.keys() if _same(old[key], new[key])}
-    left = ({key: one for key, one in each.items() if key not in same} for each in (old, new))
-    first, second = left
-    return replace(before, entries=first), replace(after, entries=second)
-
-
-def _same(one: Entry, other: Entry) -> bool:
-    return one is other or (one == other and one.parts == other.parts)
+    found = records.changes(before, after)
+    return {path: None if raw is None else (FILE, raw) for path, raw in found.items()}

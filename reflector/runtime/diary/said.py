@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from reflector.core.errors import GitError
 from reflector.core.many import many
 from reflector.core.needle import Needle
 from reflector.vcs.objects import Objects
@@ -21,11 +22,18 @@ def ever(repository: Path, seeds: Iterable[bytes] = ()) -> Needle:
     """Return what all commits of a diary say, reachable or not, but for what every diary begins with."""
     ours = {line for seed in seeds for line in _lines(seed)}
     with Objects(repository) as objects:
-        blobs = (
-            content for oid in objects for kind, content in [objects.read(oid)] if kind == "blob"
-        )
+        blobs = (content for oid in objects for content in _blob(objects, oid))
         found = {text for blob in blobs for text in _texts(blob)}
     return needle(found - ours)
+
+
+def _blob(objects: Objects, oid: str) -> Iterator[bytes]:
+    try:
+        kind, content = objects.read(oid)
+    except GitError:
+        return  # damaged: it says nothing any more, and must not keep the rest from being found
+    if kind == "blob":
+        yield content
 
 
 def needle(texts: Iterable[str]) -> Needle:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from reflector.core.errors import GitError
 from reflector.core.needle import Needle
-from reflector.runtime.forgetting.files import holds
+from reflector.runtime.forgetting.files import files_below, holds
 from reflector.store import forgetting
 from reflector.store.disk import Home
 from reflector.vcs.objects import Objects
@@ -29,7 +30,7 @@ def search(home: Home, wanted: Needle) -> Searched:
     """Look for a needle everywhere below a home: file by file, row by row, object by object."""
     still: list[str] = []
     files = objects = tables = 0
-    for file in _files(home.path):
+    for file in files_below(home.path):
         files += 1
         if holds(file, wanted):
             still.append(str(file))
@@ -48,10 +49,6 @@ def in_objects(repository: Path, wanted: Needle) -> list[str]:
     return [f"{repository}: {kind} {oid}" for oid, kind, content in found if wanted.within(content)]
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    return (each for each in sorted(folder.rglob("*")) if each.is_symlink() or each.is_file())
-
-
 def _repositories(folder: Path) -> Iterator[Path]:
     return (each.parent for each in sorted(folder.rglob(".git")) if each.is_dir())
 
@@ -60,7 +57,7 @@ def _objects(repository: Path) -> Iterator[tuple[str, str, bytes]]:
     try:
         with Objects(repository) as found:
             for oid in found:
-                kind, content = found.read(oid)
-                yield oid, kind, content
+                with contextlib.suppress(GitError):  # one that is damaged hides none of the others
+                    yield oid, *found.read(oid)
     except GitError:
         return  # what is no repository was read as files

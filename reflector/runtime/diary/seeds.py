@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from reflector.core.diary import Diary
 from reflector.pipelines.diary import records
-from reflector.runtime.diary.hand_edits import NOTES, PERSONA
 from reflector.runtime.wiring import data_folder
 
 VIEW = "README.md"
@@ -18,6 +17,6 @@ _ATTRIBUTES = "* -text\n"
 def files(replica: str = "") -> dict[str, bytes]:
     """Return the files of a diary's first commit; `replica` tells it from others that it meets."""
     folder = data_folder() / "templates" / "diary"
-    texts = {name: (folder / name).read_bytes() for name in (PERSONA, NOTES)}
+    texts = {name: (folder / name).read_bytes() for name in (records.PERSONA, records.NOTES)}
     ours = {".gitignore": _IGNORED.encode(), ".gitattributes": _ATTRIBUTES.encode()}
     return {**dict(records.files(Diary(replica=replica))), **ours, **texts}

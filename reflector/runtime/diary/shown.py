@@ -12,7 +12,7 @@ from reflector.core.diary import Diary
 from reflector.core.errors import ReflectorError
 from reflector.memory.budget import estimate_tokens
 from reflector.memory.fitted import Fit, Fitted
-from reflector.pipelines.diary import block, curiosity, lexicon, recalling
+from reflector.pipelines.diary import block, curiosity, frame, lexicon, recalling
 from reflector.pipelines.diary.block import DiaryBlock, Wanted
 from reflector.pipelines.diary.constants import constants_of
 from reflector.pipelines.diary.narrowed import Narrowed
@@ -31,13 +31,9 @@ TOOL = "note"
 CURIOSITY = "diary_curiosity"
 """The mark that says on which local day a question nobody asked for was last given leave."""
 
-PARTS_OF_DAY = (0, 5, 12, 18, 22)
-"""The hours at which the frame says another part of the day."""
-
 _BUSY_SECONDS = 0.2
 _LONGEST_TOOL = 20
 """Tokens of a command, so that the sentence round it fits as well."""
-_TOLD = 12
 _SLACK = (8, 32, 128)
 _CHILD = "REFLECTOR_CHILD"
 
@@ -117,7 +113,7 @@ def recalled(context: Context, query: str, conversation: str) -> tuple[Recalled,
 def in_force_until(context: Context) -> int:
     """Return when the frame says something else next, in seconds since 1970."""
     now = context.ambient.clock.now().astimezone()
-    later = [hour for hour in PARTS_OF_DAY if hour > now.hour]
+    later = [hour for hour in frame.HOURS if hour > now.hour]
     start = now.replace(hour=later[0] if later else 0, minute=0, second=0, microsecond=0)
     then = start if later else start + timedelta(days=1)
     # Anew in the zone: an hour may be missing or come twice in between.
@@ -203,6 +199,5 @@ def _numbers(seed: str) -> Iterator[float]:
 
 def _near(diary: Diary, wanted: Wanted) -> Diary:
     """Return the diary with the entries alone that the block can show: each layout looks at all."""
-    newest = sorted(diary.entries.values(), key=lambda each: (each.updated_at, each.id))[-_TOLD:]
-    kept = {*block.shown(diary, wanted.today), *(each.id for each in newest)}
+    kept = block.looked_at(diary, wanted.today)
     return replace(diary, entries={one: diary.entries[one] for one in sorted(kept)})

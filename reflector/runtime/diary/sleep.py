@@ -64,8 +64,9 @@ def due(context: Context, connection: Connection) -> bool:
     today = local_day(context.ambient.clock.now()).isoformat()
     if scheduling.facts(connection, SLEPT).get("day") == today:
         return False
-    awake = scheduling.mark(connection, AWAKE)
-    return (awake is not None and awake < today) or noted.mentioned_before(connection, today)
+    # A day to come is that of a clock which ran ahead: nothing may wait until it is there.
+    awake = scheduling.mark(connection, AWAKE) or today
+    return awake != today or noted.mentioned_before(connection, today)
 
 
 def sleep(caller: Caller, stop: Callable[[], bool]) -> Slept | Waits:

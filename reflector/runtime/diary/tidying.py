@@ -54,7 +54,7 @@ def apply(context: Context) -> Tidied:
 def _present(context: Context) -> Repository:
     require_enabled(context)
     repository = Repository(context)
-    if not repository.exists:
+    if not repository.present():
         raise NotFoundError(
             f"There is no diary of the identity {context.agent.identity!r} to put right.",
             hint="`reflector diary note` begins one.",

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from reflector.core.decision import Message
 from reflector.core.diary import Trait
 from reflector.core.redact import redact
-from reflector.pipelines.contexts import (
+from reflector.pipelines.contexts import Named
+from reflector.pipelines.diary.consolidation import MOST_TEXT, MOST_TRAITS
+from reflector.pipelines.diary.contexts import (
     DiaryItemsContext,
     DiaryJudgeContext,
     DiaryRulesContext,
     DiaryWindowContext,
-    Named,
 )
-from reflector.pipelines.diary.consolidation import MOST_TEXT, MOST_TRAITS
 from reflector.pipelines.diary.proposals import MOST_FADING, Item
 from reflector.pipelines.prompts import Words
 from reflector.runtime.wiring import data_folder

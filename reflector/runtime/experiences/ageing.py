@@ -20,6 +20,8 @@ from reflector.vcs.reads import Reads
 
 _DREAM = "dream"
 _SETTING = "facts.keep_days"
+_LONGEST = 100 * 365
+"""Days: of a year with three digits all that was ever said would be younger, as texts go."""
 
 
 def before_dream(bench: Bench, run: Run) -> Written | None:
@@ -38,7 +40,7 @@ def before_dream(bench: Bench, run: Run) -> Written | None:
 
 def archive_old(context: Context) -> Written | None:
     """Move facts older than `facts.keep_days` and not recalled since; None when there are none."""
-    days = context.settings.number(_SETTING)
+    days = min(context.settings.number(_SETTING), _LONGEST)
     if days == 0 or not _any_so_old(context, before := _day_before(context, days)):
         return None
     with context.state() as state:

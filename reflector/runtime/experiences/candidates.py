@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from reflector.core.comparing import folded
 from reflector.core.ellipsis import shortened
 from reflector.core.tokens import asked, satisfied, terms
 from reflector.memory.experiences.form import Stored, render
@@ -11,7 +12,7 @@ from reflector.memory.experiences.kept import kept_in
 from reflector.memory.indexed import Indexed, indexed
 from reflector.memory.tree import Tree
 from reflector.pipelines.experiences.drafts import Draft
-from reflector.pipelines.experiences.reconciling import Candidate, Offered, folded
+from reflector.pipelines.experiences.reconciling import Candidate, Offered
 from reflector.store.recall import Connection
 from reflector.store.recall_memory import Only, find, telling
 from reflector.store.scratch import scratch
@@ -31,10 +32,15 @@ _LONGEST = 1200
 def candidates(tree: Tree, project: str, drafts: Sequence[Draft]) -> Offered:
     """Return what may be offered for each draft, by its key; active items of its project only.
 
+    What a person protected is not among them: a run that changed it would be refused as a whole.
     For a fact these are the facts of its subject, for none other may it replace.
     """
     known = kept_in(tree).known.values()
-    living = [item for item in known if item.status == "active" and item.project == project]
+    living = [
+        item
+        for item in known
+        if item.status == "active" and item.project == project and not item.read_only
+    ]
     facts = {draft.key: _same_subject(draft, living) for draft in drafts if draft.layer == "fact"}
     return facts | _alike([one for one in drafts if one.layer == "experience"], living)
 

@@ -27,6 +27,8 @@ from reflector.store.state import Connection, State
 
 _TRIGGERS = {"compaction": "compaction", "session_end": "shutdown"}
 _PRIORITY = 10
+_LONGEST = 10 * 365 * 24 * 60
+"""Minutes: no calendar reaches much further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def due_at(one: Waiting, quiet: timedelta, now: datetime) -> datetime:
 
 def quiet_time(settings: Settings) -> timedelta:
     """Return how long a conversation rests before it is read."""
-    return timedelta(minutes=settings.number("experiences.quiet_minutes"))
+    return timedelta(minutes=min(settings.number("experiences.quiet_minutes"), _LONGEST))
 
 
 def soonest(found: Sequence[Waiting], settings: Settings, now: datetime) -> datetime | None:

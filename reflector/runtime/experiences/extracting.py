@@ -25,7 +25,7 @@ from reflector.pipelines.experiences import details, evidence, verbatim, writing
 from reflector.pipelines.experiences.calls import EXTRACT_TOKENS
 from reflector.pipelines.experiences.drafts import Draft, drafts_of
 from reflector.pipelines.experiences.evidence import Checked
-from reflector.pipelines.experiences.rows import contents
+from reflector.pipelines.experiences.rows import contents, spoken
 from reflector.pipelines.experiences.scene import facts_only
 from reflector.pipelines.experiences.writing import Edits, Host
 from reflector.runtime.experiences.answering import Calls
@@ -34,6 +34,8 @@ from reflector.runtime.experiences.candidates import candidates
 from reflector.vcs.worktree import Worktree
 
 _NOTHING: Final = "nothing_to_record"
+_RESTS_ON: Final = 10
+"""So many of the user's messages an item rests on that names none."""
 
 
 def extract(
@@ -119,7 +121,9 @@ def _made(work: _Work, checked: Checked) -> list[Draft]:
     wanted = [one for one in drafts if not _taken_back(one.text, unwanted)]
     if len(wanted) < len(drafts):
         work.counts["dropped.undone_before"] += len(drafts) - len(wanted)
-    return wanted
+    # What names no entry would outlive the conversation that it comes from.
+    whole = tuple(one.id for one in spoken(rows) or rows)[:_RESTS_ON]
+    return [one if one.evidence else replace(one, evidence=whole) for one in wanted]
 
 
 def _taken_back(text: str, unwanted: frozenset[str]) -> bool:
@@ -184,21 +188,13 @@ def _written(work: _Work, drafts: Sequence[Draft]) -> Finish:
 
 
 def _commit(work: _Work, done: Edits) -> None:
-    _write(work.folder, done.files)
+    work.folder.put(done.files)
     new = done.counts.get("added", 0)
     changed = len(done.files) - new
     kind: Literal["feat", "fix"] = "feat" if new else "fix"
     parts = [f"{new} new" if new else "", f"{changed} changed" if changed else ""]
     summary = f"experiences and facts: {', '.join(filter(None, parts))}"
     work.commit(kind, summary, done.updates)
-
-
-def _write(folder: Folder, files: Mapping[str, bytes | None]) -> None:
-    for path, raw in files.items():
-        if raw is None:
-            folder.remove(path)
-        else:
-            folder.write(path, raw)
 
 
 def _report(work: _Work, done: Edits | None) -> str:

@@ -65,7 +65,7 @@ def _known(connection: Connection, name: str) -> None:
     found = journal.conversation(connection, name)
     if found is None or found.hidden:
         raise NotFoundError(
-            f"There is no conversation {name} in the journal.",
+            f"There is no conversation {name[:200]} in the journal.",
             hint="`reflector status` lists the conversations.",
         )
     if found.parent is not None:

@@ -47,7 +47,9 @@ def notices(context: Context, row: dict[str, Any]) -> list[tuple[str, str]]:
     engine = context.settings.text("engine.name")
     # Whoever chose `rules` wants no model: the row of `status` says what waits, nothing nags.
     if row["enabled"] and row["waiting"] and engine not in ("rules", ASKS):
-        said = f"{row['waiting']} conversations wait for extraction: the engine {engine!r} makes no"
+        many = row["waiting"]
+        said = "1 conversation waits" if many == 1 else f"{many} conversations wait"
+        said += f" for extraction: the engine {engine!r} makes no"
         found.append(
             (
                 "experiences_no_model",

@@ -20,6 +20,7 @@ from reflector.runtime.calls.asking import small_route
 from reflector.runtime.experiences import words
 from reflector.runtime.experiences.branch import branch_at
 from reflector.runtime.experiences.brief import Segment
+from reflector.runtime.given import given
 from reflector.runtime.payload import Payload, user_entries
 from reflector.runtime.wiring import Context
 from reflector.store import journal, segments, unwanted
@@ -37,7 +38,12 @@ def prepare(context: Context, state: State, run: Run, place: Worktree) -> Payloa
     connection, taken = state.connection, run.snapshots[0]
     entries = journal.entries(connection, taken)
     found = _segment(context, connection, taken, entries)
-    payload = _payload(context, state, run, place, found, entries)
+    payload = replace(
+        given(context, state, run, place),
+        user_entries=user_entries(entries),
+        route=small_route(context),
+        segment=found,
+    )
     folder = context.agent.run(run.id)
     payload.write(folder / "payload.json")
     first = words.segment_message(found.rows, found.before, VIEW_TOKENS)
@@ -100,33 +106,3 @@ def _struck(suspect: Suspect) -> bool:
         for strike in suspect.strikes
     )
     return total + 1 >= ALL_STRIKES or any(enough)
-
-
-def _payload(
-    context: Context,
-    state: State,
-    run: Run,
-    place: Worktree,
-    found: Segment,
-    entries: list[Entry],
-) -> Payload:
-    return Payload(
-        run_id=run.id,
-        pipeline=run.request.pipeline,
-        engine=run.request.engine,
-        agent_id=context.agent.identity,
-        identity=context.agent.identity,
-        worktree=str(place.path),
-        repository=str(context.agent.repo),
-        branch=place.branch,
-        base=place.base,
-        today=context.ambient.clock.now().astimezone().date().isoformat(),
-        focus="",
-        unwanted=unwanted.last(state.connection),
-        user_entries=user_entries(entries),
-        conversations=(),
-        review=context.settings.text("merge") == "review",
-        route=small_route(context),
-        log_steps=context.settings.flag("log.steps"),
-        segment=found,
-    )

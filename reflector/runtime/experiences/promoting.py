@@ -6,7 +6,7 @@ from reflector.core.redact import redact
 from reflector.memory.experiences.kept import kept_in
 from reflector.memory.experiences.promotion import ripe
 from reflector.memory.tree import Tree
-from reflector.pipelines.prompts import OpeningExperience
+from reflector.pipelines.contexts import OpeningExperience
 from reflector.store import recall_uses
 from reflector.store.state import State
 

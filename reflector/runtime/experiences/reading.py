@@ -69,7 +69,7 @@ def named(kept: Kept, layer: Layer, words: str) -> Stored:
 
 
 def _hint(newest: list[Stored], command: str) -> str:
-    told = f"`reflector {command} list` shows them all."
     if not newest:
-        return f"There are none yet. {told}"
-    return f"The newest are {', '.join(one.id for one in newest[:_TOLD])}; {told}"
+        return "There are none yet; `reflector experiences extract` reads what waits."
+    ids = ", ".join(one.id for one in newest[:_TOLD])
+    return f"The newest are {ids}; `reflector {command} list` shows them all."

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 
 from reflector.core.experience import Scene
 from reflector.core.redact import redact
-from reflector.pipelines.experiences.drafts import Draft
-from reflector.pipelines.experiences.reconciling import Offered
-from reflector.pipelines.experiences.rows import Row
-from reflector.pipelines.experiences.scene import facts_only
-from reflector.pipelines.experiences.views import context, view
-from reflector.pipelines.prompts import (
+from reflector.pipelines.experiences.contexts import (
     DraftsContext,
     ExperienceRulesContext,
     PromptDraft,
     PromptItem,
     SegmentContext,
-    Words,
 )
+from reflector.pipelines.experiences.drafts import Draft
+from reflector.pipelines.experiences.reconciling import Offered
+from reflector.pipelines.experiences.rows import Row
+from reflector.pipelines.experiences.scene import facts_only
+from reflector.pipelines.experiences.views import context, view
+from reflector.pipelines.prompts import Words
 from reflector.runtime.wiring import data_folder
 
 _ALWAYS = ExperienceRulesContext(project_known=True, branch_known=True)

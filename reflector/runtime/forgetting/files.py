@@ -78,7 +78,7 @@ def derived(agent: AgentHome, needle: Needle, database: Path) -> list[Path]:
     """
     own = {f"{database.name}{suffix}" for suffix in ("", "-wal", "-shm", "-journal")}
     found = []
-    for file in _files(agent.path):
+    for file in files_below(agent.path):
         top = file.relative_to(agent.path).parts
         kept = len(top) == 1 and (top[0] in own or top[0] in _KEPT)
         job = top[0] == "runs" and len(top) > 1 and not _RUN.fullmatch(top[1])
@@ -93,18 +93,18 @@ def remaining(home: Home, agent: AgentHome, needle: Needle) -> Iterator[Path]:
     Git's own files are `in_git_dir`, and its objects are left to who can unpack them.
     """
     own = agent.repo / ".git"
-    for file in _files(agent.path):
+    for file in files_below(agent.path):
         if not file.is_relative_to(own) and holds(file, needle):
             yield file
     for folder in sorted(home.path.glob("*")):
         if folder.is_dir() and folder.name != "agents":
-            yield from (file for file in _files(folder) if holds(file, needle))
+            yield from (file for file in files_below(folder) if holds(file, needle))
 
 
 def in_git_dir(agent: AgentHome, needle: Needle) -> list[Path]:
     """Return git's own files beside its objects that hold it: logs of refs, the index, messages."""
     own = agent.repo / ".git"
-    files = (file for file in _files(own) if not file.is_relative_to(own / "objects"))
+    files = (file for file in files_below(own) if not file.is_relative_to(own / "objects"))
     return [file for file in files if holds(file, needle)]
 
 
@@ -113,9 +113,10 @@ def persons_own(home: Home, needle: Needle) -> list[Path]:
     return [file for file in sorted(home.path.glob("*")) if file.is_file() and holds(file, needle)]
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def files_below(folder: Path) -> Iterator[Path]:
+    """Yield every file below a folder, links as themselves, in the order of their paths."""
     return (file for file in sorted(folder.rglob("*")) if file.is_symlink() or file.is_file())
 
 
 def _inside(folder: Path, needle: Needle) -> bool:
-    return any(needle.said(str(file)) or holds(file, needle) for file in _files(folder))
+    return any(needle.said(str(file)) or holds(file, needle) for file in files_below(folder))

@@ -96,7 +96,7 @@ COMMANDS: dict[str, Entry] = {
         },
     ),
     "experiences": Group(
-        "how things were done before, so that nobody has to find out again",
+        "how things were done in past conversations",
         {
             "list": ("experiences.list", "which there are, the newest first"),
             "show": ("experiences.show", "one of them, with what it rests on"),

@@ -70,7 +70,8 @@ def _stdio(found: Context, wire: TextIO) -> None:
     # A thread waits in a read of standard input and would keep an interrupted loop from ending.
     # Whatever is written at that moment is as safe as in a crash.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    serve(serving(_opened(found)), wire)
+    # A client starts us in the folder of the project that it works on.
+    serve(serving(_opened(found, Path.cwd())), wire)
 
 
 def _http(found: Context, args: argparse.Namespace, out: Output) -> None:
@@ -87,9 +88,9 @@ def _http(found: Context, args: argparse.Namespace, out: Output) -> None:
         http.serve(server, made, secret)
 
 
-def _opened(found: Context) -> Callable[[], Memory]:
+def _opened(found: Context, project: Path | None = None) -> Callable[[], Memory]:
     from reflector.surface.api.memory import Memory  # noqa: PLC0415 - help needs no git
 
     # Opened anew for each call: settings change while a server lives. Whose memory does not.
     home, identity = found.home.path, found.agent.identity
-    return lambda: Memory.open(home, identity)
+    return lambda: Memory.open(home, identity, cwd=project)

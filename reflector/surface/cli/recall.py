@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--until", type=_until, metavar="TIME", help="not changed after: the same")
     status = parser.add_mutually_exclusive_group()
     status.add_argument(
-        "--status", choices=(ACTIVE, SUPERSEDED), default=ACTIVE, help="as it is: active"
+        "--status", choices=(ACTIVE, SUPERSEDED), default=ACTIVE, help="its status (active)"
     )
     status.add_argument(
         "--all", action="store_true", help="also what something else took the place of"

@@ -56,5 +56,6 @@ def _line(run: Run, out: Output, *, undone: bool) -> str:
     merge = end.merge_commit[:12] if end and end.merge_commit else "-"
     names = ", ".join(each.conversation for each in run.snapshots)
     return (
-        f"{run.id}  {outcome:<17} {merge:<12}  {entries:>5} {noun}  {out.style(safe(names), 'dim')}"
+        f"{run.id}  {run.request.pipeline:<11}  {outcome:<17} {merge:<12}  {entries:>5} {noun}"
+        f"  {out.style(safe(names), 'dim')}"
     )

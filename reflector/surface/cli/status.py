@@ -151,4 +151,5 @@ def _runs(found: Status, out: Output) -> None:
         out.say(f"active   {run.id} {run.phase}")
     undone = taken_back(found.context, found.last_runs)
     for run in found.last_runs:
-        out.say(f"run      {run.id}  {ended(run)}{', undone' if run.id in undone else ''}")
+        end = f"{ended(run)}{', undone' if run.id in undone else ''}"
+        out.say(f"run      {run.id}  {run.request.pipeline:<11}  {end}")

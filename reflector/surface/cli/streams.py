@@ -19,12 +19,12 @@ class OutputError(ReflectorError):
 
 
 def prepare() -> None:
-    """Make both streams usable: a closed one swallows, a narrow one shows what it cannot write."""
-    for name in ("stdout", "stderr"):
+    """Make the streams usable: a closed one is empty or swallows, a narrow one shows what it cannot write."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:  # started with that descriptor closed
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
-        elif isinstance(stream, io.TextIOWrapper):
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
+        elif mode == "w" and isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 

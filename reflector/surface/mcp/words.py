@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from reflector.pipelines.prompts import McpContext, ToolWords, Words, tool_words
+from reflector.pipelines.contexts import McpContext
+from reflector.pipelines.prompts import ToolWords, Words, tool_words
 from reflector.runtime.wiring import data_folder
 
 MOST_DOCUMENTS = 200

@@ -13,7 +13,6 @@ from reflector.core.backoff import (
     Suspect,
     after_content_failure,
     after_failure,
-    after_success,
     budget,
     eligible,
     seconds,
@@ -51,12 +50,11 @@ def test_chance_moves_the_wait_by_at_most_a_tenth(failures, chance):
     assert 0.9 * plain - 1e-9 <= seconds(failures, chance) <= 1.1 * plain + 1e-9
 
 
-def test_a_failure_counts_and_a_success_clears():
+def test_each_failure_counts_and_makes_the_wait_longer():
     once = after_failure(Backoff(), NOW, 0.5)
     twice = after_failure(once, NOW, 0.5)
     assert (once.consecutive_failures, once.next_eligible_at) == (1, NOW + timedelta(seconds=5))
     assert (twice.consecutive_failures, twice.next_eligible_at) == (2, NOW + timedelta(seconds=10))
-    assert after_success() == Backoff(0, None)
 
 
 def test_a_wait_ends_when_its_time_has_come():

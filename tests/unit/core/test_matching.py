@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reflector.core.matching import EXCERPT, excerpt, matched, why
+from reflector.core.matching import EXCERPT, excerpt, matched, why, without_repeat
 from reflector.core.tokens import asked
 from tests.support.secret_samples import ALNUM
 
@@ -51,3 +52,17 @@ def test_a_long_text_is_looked_at_only_as_far_as_it_matters():
 
 def test_a_wide_character_is_found_inside_a_run():
     assert matched("生产机叫黑猫。", asked("猫")) == ("猫",)
+
+
+@pytest.mark.parametrize(
+    ("about", "text", "left"),
+    [
+        ("gateway: port is 8443…", "port is 8443 since the move", "gateway"),
+        ("gateway: port is 8443 since", "port is…", "gateway"),
+        ("port is 8443", "port is 8443 since the move", ""),
+        ("How to rotate keys", "1. Take the old one out.", "How to rotate keys"),
+        ("Note: keys", "", "Note: keys"),
+    ],
+)
+def test_what_a_description_and_its_text_both_say_is_said_once(about: str, text: str, left: str):
+    assert without_repeat(about, text) == left

@@ -10,7 +10,7 @@ from reflector.memory.budget_rules import limit_of, tier_tokens
 from reflector.memory.compile import BlockOptions, compile_block
 from reflector.memory.rules import check, check_planned
 from reflector.memory.tree import Tree
-from reflector.memory.view import fact, view_of
+from reflector.memory.view import gist, view_of
 from tests.support.memory_trees import PERSON, RUN, Files, doc
 
 LIMIT = limit_of(2000, 8000)
@@ -88,8 +88,8 @@ def test_the_tier_is_measured_as_the_block_shows_it():
         "system/notes.txt": b"no document",
         "reference/a.md": doc("text"),
     }
-    facts = {path: found for path, raw in files.items() if (found := fact(path, raw))}
-    block = compile_block(view_of("me", "none", facts), BlockOptions(preface=["Memory."]))
+    gists = {path: found for path, raw in files.items() if (found := gist(path, raw))}
+    block = compile_block(view_of("me", "none", gists), BlockOptions(preface=["Memory."]))
     shown = block.text[block.text.index("<self>") : block.text.index("<external_projection>")]
     assert tier_tokens(Tree.of(files)) == -(-len(shown) // 4)
     assert tier_tokens(Tree.of({})) == 0

@@ -7,7 +7,8 @@ import pytest
 from reflector.memory.codes import RULES
 from reflector.memory.rules import check_memory
 from reflector.memory.tree import Tree, readable
-from reflector.pipelines.prompts import SeedContext, Words
+from reflector.pipelines.contexts import SeedContext
+from reflector.pipelines.prompts import Words
 from reflector.runtime.wiring import data_folder
 from tests.support.corpus import Case, cases
 

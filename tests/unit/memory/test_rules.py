@@ -423,6 +423,13 @@ def test_code_quotes_and_headings_may_hold_relative_dates(lines):
     assert added("reference/a.md", doc(*lines)) == []
 
 
+def test_what_a_fact_keeps_word_for_word_may_hold_relative_dates():
+    path = "facts/2026-11/a-0123abcd.md"
+    assert "relative_date" in added(path, doc("Done yesterday."))
+    assert "relative_date" not in added(path, doc("Done.", "", "## Details", "", "yesterday: ok"))
+    assert "relative_date" in added("reference/a.md", doc("## Details", "", "yesterday: ok"))
+
+
 @given(st.from_regex(text_rules._RELATIVE, fullmatch=True), st.text(max_size=5))
 def test_the_quick_look_for_relative_dates_misses_none(found, around):
     assert text_rules._may_be_relative(f"{around}\n{found}\n")

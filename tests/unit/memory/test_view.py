@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflector.memory.view import Named, Shown, Skill, fact, view_of
+from reflector.memory.view import Named, Shown, Skill, gist, view_of
 from tests.support.memory_trees import WHEN, doc, skill
 
 
@@ -32,7 +32,7 @@ from tests.support.memory_trees import WHEN, doc, skill
     ],
 )
 def test_only_what_can_be_read_is_shown(path, raw, expected):
-    assert fact(path, raw) == expected
+    assert gist(path, raw) == expected
 
 
 _PART = st.sampled_from(["a", "b-c", "shop-1", "shop-10", "SKILL.md", "system", "z.md", "ж", "/"])
@@ -47,20 +47,20 @@ _PATHS = st.lists(
 
 @given(_PATHS, st.sampled_from(["", "shop-1", "shop-10", "a"]))
 def test_every_document_is_in_its_place_and_of_projects_only_the_sessions_own(paths, bank):
-    facts = {path: (f"about {path}", f"text {path}") for path in paths}
-    view = view_of("me", "none", facts, bank)
-    ordered = sorted(facts)
+    gists = {path: (f"about {path}", f"text {path}") for path in paths}
+    view = view_of("me", "none", gists, bank)
+    ordered = sorted(gists)
     assert list(view.system) == [
-        Shown(path, *facts[path]) for path in ordered if path.startswith("system/")
+        Shown(path, *gists[path]) for path in ordered if path.startswith("system/")
     ]
     assert list(view.skills) == [
-        Skill(facts[path][1], facts[path][0], path)
+        Skill(gists[path][1], gists[path][0], path)
         for path in ordered
         if path.startswith("skills/")
     ]
     own = f"projects/{bank}/" if bank else "\0"
     assert list(view.others) == [
-        Named(path, facts[path][0])
+        Named(path, gists[path][0])
         for path in ordered
         if not path.startswith(("system/", "skills/"))
         and (not path.startswith("projects/") or path.startswith(own))
@@ -71,15 +71,15 @@ def test_every_document_is_in_its_place_and_of_projects_only_the_sessions_own(pa
 def test_the_files_of_the_bank_are_decisions_in_their_order_and_are_not_listed_beside():
     names = ("style", "architecture", "notes", "product")
     banks = ("shop-1", "shop-10")
-    facts = {f"projects/{bank}/{name}.md": ("", name) for name in names for bank in banks}
+    gists = {f"projects/{bank}/{name}.md": ("", name) for name in names for bank in banks}
 
-    view = view_of("me", "none", facts, "shop-1")
+    view = view_of("me", "none", gists, "shop-1")
 
     assert [one.body for one in view.decisions] == ["architecture", "product", "style"]
     assert [one.path for one in view.others] == ["projects/shop-1/notes.md"]
 
-    off = view_of("me", "none", facts, "shop-1", decisions=False)
+    off = view_of("me", "none", gists, "shop-1", decisions=False)
 
     assert off.decisions == ()
     assert len(off.others) == 4
-    assert view_of("me", "none", facts).decisions == ()
+    assert view_of("me", "none", gists).decisions == ()

@@ -16,18 +16,14 @@ from hypothesis import strategies as st
 from reflector.core.errors import NotFoundError
 from reflector.pipelines import prompts
 from reflector.pipelines.contexts import (
-    EnvelopeContext,
     Named,
-    PromptDelta,
-    QueueContext,
-)
-from reflector.pipelines.prompts import (
     PrefaceContext,
     PromptConversation,
     SeedContext,
     ShortMemoryContext,
-    Words,
 )
+from reflector.pipelines.decisions.contexts import EnvelopeContext, PromptDelta, QueueContext
+from reflector.pipelines.prompts import Words
 from tests.support.words import FULL, GOLDEN, PREFACE, ROOT, SEED, rendered
 
 TEMPLATES = ROOT / "templates"

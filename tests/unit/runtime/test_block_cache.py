@@ -63,6 +63,14 @@ def test_hook_and_cache_agree_on_every_place(found, project):
         assert keep(found, start) == printed(found, start)
 
 
+def test_what_changed_while_a_block_was_made_leaves_none_of_it_on_the_disk(found):
+    stamps = block_cache.stamped(found, None)
+    revision, block = compile_block(found, Wanted(None))
+    found.home.settings.write_text("merge = 'auto'")
+    block_cache.save(found, None, stamps, revision, block)
+    assert not block_place.place(found, None).exists()
+
+
 def test_two_places_whose_names_are_cut_alike_are_not_mixed_up(found, project):
     one, two = (project.path / ("x" * 90) / middle / ("y" * 110) for middle in ("a", "b"))
     for place in (one, two):

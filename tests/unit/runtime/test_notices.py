@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from reflector.core.ambient import stamp
 from reflector.runtime import notices
 from reflector.runtime.ingest import ingest
 from reflector.runtime.loop import Quiet
+from reflector.runtime.scheduling import midnight
+from reflector.store import scheduling
 from tests.support.scenes import Scene
 from tests.support.secret_samples import ALNUM
 
@@ -56,3 +59,18 @@ def test_a_session_that_told_of_it_ends_the_count(scene):
     assert told(scene) == [
         "1 secret was replaced in what you typed since the last session (github 1)."
     ]
+
+
+def test_a_day_whose_limit_is_reached_says_so_and_what_passes_it(scene):
+    (scene.home / "config.toml").write_text(
+        "[engine]\nname = 'anthropic'\n[day]\nmax_cost_usd = 1.5\n"
+    )
+    found = scene.context()
+    with found.state() as state:
+        assert "day_cost" not in dict(notices.notices(found, state))
+        with state.transaction() as connection:
+            begins = stamp(midnight(found.ambient.clock.now()))
+            scheduling.add_job_cost(connection, begins, 1.6)
+        said = dict(notices.notices(found, state))["day_cost"]
+    assert said.startswith("Today's limit of 1.50 USD is reached (1.60)")
+    assert "--over-budget" in said

@@ -89,7 +89,8 @@ def ask(context: Context, text: str, already: tuple[str, ...] = ()):
 def test_what_bears_on_a_prompt_is_shown_with_it(context, text, path):
     done = ask(context, text)
     assert done.paths == (path,)
-    assert f"- {path}: {DOCUMENTS[path][0]} | {DOCUMENTS[path][1][:20]}" in done.text
+    assert f"- {path}: " in done.text
+    assert DOCUMENTS[path][1][:20] in done.text
     assert len(done.text) <= MOST_CHARS
 
 

@@ -46,12 +46,12 @@ def anew(found: Context) -> view_cache.Viewed:
 
 
 def same(one: view_cache.Viewed, other: view_cache.Viewed) -> bool:
-    return (one.commit, one.tree, dict(one.facts)) == (other.commit, other.tree, dict(other.facts))
+    return (one.commit, one.tree, dict(one.gists)) == (other.commit, other.tree, dict(other.gists))
 
 
 def test_after_a_commit_only_what_it_changed_is_read(found, parsed):
     first = viewed(found)
-    assert len(parsed) == len(first.facts) > 9
+    assert len(parsed) == len(first.gists) > 9
     repo = Repo(found.agent.repo)
     parsed.clear()
     assert same(viewed(found), first)
@@ -62,7 +62,7 @@ def test_after_a_commit_only_what_it_changed_is_read(found, parsed):
     second = viewed(found)
     assert sorted(parsed) == ["facts/new.md", "reference/2.md", "reference/one.md"]
     assert same(second, anew(found))
-    assert "reference/0.md" not in second.facts
+    assert "reference/0.md" not in second.gists
 
 
 def test_odd_names_and_texts_come_back_as_they_were(found):
@@ -71,16 +71,16 @@ def test_odd_names_and_texts_come_back_as_they_were(found):
         {odd: document("x", "'says \"密\" \\ 🙂'"), "system/x.md": document("a\n\tb\u2028c")}
     )
     first = viewed(found)
-    assert first.facts[odd] == ('says "密" \\ 🙂', "")
-    assert first.facts["system/x.md"] == ("about it", "a\n\tb\u2028c\n")
+    assert first.gists[odd] == ('says "密" \\ 🙂', "")
+    assert first.gists["system/x.md"] == ("about it", "a\n\tb\u2028c\n")
     assert same(viewed(found), first)
     assert "says" in (found.agent.path / "blocks" / "view").read_text("utf-8")
 
 
 def test_an_unreadable_version_of_a_document_takes_its_old_one_away(found):
-    assert "reference/3.md" in viewed(found).facts
+    assert "reference/3.md" in viewed(found).gists
     Repo(found.agent.repo).commit({"reference/3.md": "no header\n"})
-    assert "reference/3.md" not in viewed(found).facts
+    assert "reference/3.md" not in viewed(found).gists
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_what_was_torn_or_written_by_another_version_is_made_again(found, parsed
     file.write_bytes(spoil(file.read_bytes()))
     parsed.clear()
     assert same(viewed(found), first)
-    assert len(parsed) == len(first.facts)
+    assert len(parsed) == len(first.gists)
     parsed.clear()
     viewed(found)
     assert parsed == []
@@ -124,7 +124,7 @@ def test_a_tree_that_git_has_thrown_away_is_no_obstacle(found):
 def test_a_place_that_cannot_be_written_costs_speed_alone(found):
     folder = found.agent.path / "blocks"
     folder.write_bytes(b"in the way")
-    assert len(viewed(found).facts) > 9
+    assert len(viewed(found).gists) > 9
 
 
 def test_a_link_in_place_of_the_file_is_not_followed(found, tmp_path):

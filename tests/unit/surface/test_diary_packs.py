@@ -47,6 +47,7 @@ def test_a_pack_goes_out_and_comes_in(home: Cli, tmp_path: Path):
         "traits": 0,
         "terms": 0,
         "stayed_deleted": 0,
+        "deleted_here": 0,
         "secrets_removed": 0,
         "notes_not_taken": [],
     }

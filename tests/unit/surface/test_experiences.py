@@ -92,9 +92,7 @@ def test_a_person_reads_what_each_is_and_how_far_it_holds(says):
         "00000011  2026-01-01  rotate a log  superseded by 00000012",
     ]
     assert "1 more; --limit shows them." in says("experiences", "list", "--limit", "1")[1]
-    assert (
-        "There is no experience like that yet." in says("experiences", "list", "--project", "x")[1]
-    )
+    assert "There is no experience like that." in says("experiences", "list", "--project", "x")[1]
     assert "1 other document in facts/" in says("facts", "list")[1]
 
 

@@ -62,3 +62,14 @@ def test_all_of_everything_is_not_read_by_accident(scene, capsys):
     code = main(["experiences", "extract", "--all", "--home", str(scene.home)])
     assert code == 2
     assert "--conversation" in capsys.readouterr().err
+
+
+def test_whoever_has_none_yet_is_told_what_makes_them(scene, capsys):
+    for layer in ("experiences", "facts"):
+        code, printed = asks(scene, capsys, layer, "list")
+        assert (code, printed) == (
+            0,
+            f"There are no {layer} yet; `reflector experiences extract` reads what waits.\n",
+        )
+        assert main([layer, "show", "abcdef12", "--home", str(scene.home)]) == 1
+        assert "none yet; `reflector experiences extract`" in capsys.readouterr().err

@@ -82,3 +82,7 @@ def test_a_reply_without_an_answer_is_said_to_hold_none(parse, reply: bytes) -> 
 
     assert code == 0
     assert "There is no answer in it" in said
+
+
+def test_an_answer_that_gives_nothing_is_said_to_be_empty(parse) -> None:
+    assert parse(b'{"experiences": []}')[1] == "The answer is empty: no experience and no fact.\n"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
+from reflector.surface.cli import streams
 from reflector.surface.cli.main import main
 
 
@@ -42,3 +45,10 @@ def test_an_unknown_command_is_not_answered_with_dozens_of_names(capsys):
         "error: `reflector` has no command 'xyzzy'.",
         "       `reflector --help` explains it.",
     ]
+
+
+def test_a_command_that_is_started_without_an_input_reads_nothing(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    streams.prepare()
+    with sys.stdin as given:
+        assert (given.isatty(), given.buffer.read()) == (False, b"")

@@ -112,6 +112,18 @@ def test_a_change_of_a_new_file_survives_the_way_back(root):
     assert everything(root) == UNTOUCHED | {"new": b"new n, mine"}
 
 
+def test_nothing_is_written_through_a_link_that_leads_out(root):
+    outside = root.parent / "outside"
+    outside.mkdir()
+    (root / "away").symlink_to(outside)
+    fresh = root.parent / "beside" / "new" / "away" / "x"
+    fresh.parent.mkdir()
+    fresh.write_bytes(b"secret")
+    assert Swap(root, root.parent / "beside", OLD | {"away/x": None}).do() == ("away/x",)
+    assert list(outside.iterdir()) == []
+    assert everything(root) == UNTOUCHED
+
+
 def test_links_and_folders_count_as_no_file(root):
     (root / "link").symlink_to(root / "a")
     assert read_all(root, ["link", "d", "a", "none"]) == {

@@ -8,7 +8,7 @@ from datetime import datetime
 from reflector.core.ambient import stamp
 from reflector.core.run import Outcome as RunOutcome
 from reflector.core.run import exit_code
-from reflector.runtime.calls.waits import Waits, Why
+from reflector.runtime.calls.waits import Waits
 from reflector.runtime.decisions.bank import chosen
 from reflector.runtime.decisions.due import Wish
 from reflector.runtime.decisions.foreground import Outcome, consolidate_now
@@ -18,22 +18,11 @@ from reflector.surface.cli.main import INTERRUPTED
 from reflector.surface.cli.output import Output, counted, safe
 from reflector.surface.cli.pointers import ended, waits_for_you, where
 from reflector.surface.cli.stop import stoppable
+from reflector.surface.cli.waits import told
 from reflector.surface.cli.watch import TerminalWatch
 
 _LATER = 4
-_WHY: dict[Why, str] = {
-    "disabled": "decisions.enabled is false",
-    "no_model": "the engine makes no small calls: `engine.name` anthropic does",
-    "nothing": "nothing is due",
-    "kept_tip": "a run waits for the memory to be free",
-    "off_peak": "it is done at the hours of jobs.off_peak",
-    "back_off": "the last call failed, it is tried again later",
-    "failed": "the call failed",
-    "held": "automatic runs are off, see `reflector doctor`",
-    "day_runs": "day.max_runs is reached",
-    "day_cost": "day.max_cost_usd is reached",
-    "parked": "the provider does not answer, see `reflector park`",
-}
+_WHY = told("decisions.enabled is false", "nothing is due")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from reflector.runtime.diary.forgetting import Forgotten, take_out
+from reflector.runtime.diary.forgetting import Forgotten, look, take_out
 from reflector.runtime.wiring import context
 from reflector.surface.cli.diary import searched
 from reflector.surface.cli.diary.confirmed import confirmed
@@ -24,10 +24,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Ask, take it out, look for it."""
-    if not confirmed("Take this out of the diary and its history?", out, yes=args.yes):
+    found = context(args.home, args.identity)
+    # A short word stands in more than one means: how much goes is said before it goes.
+    count = counted(len(look(found, args.what)), "item")
+    question = f"Take {count} that the diary holds, and what it held, out of it and its history?"
+    if not confirmed(question, out, yes=args.yes):
         out.say("Nothing was changed.")
         return 0
-    done = take_out(context(args.home, args.identity), args.what)
+    done = take_out(found, args.what)
     _tell(done, out)
     out.object(
         {

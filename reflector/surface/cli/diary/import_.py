@@ -68,6 +68,13 @@ def _tell(done: Imported, out: Output) -> None:
             f"  {counted(done.stayed_deleted, 'record')} of the pack had been deleted here and "
             "stay so; `--replace` brings everything back"
         )
+    if done.gone:
+        why = (
+            "is not in the pack" if done.how == "replace" else "was deleted where the pack is from"
+        )
+        out.say(
+            f"  {counted(done.gone, 'record')} that {why}: gone here; the last commit has it yet"
+        )
     if done.secrets:
         out.say(f"  {counted(done.secrets, 'secret')} taken out")
     if done.notes:
@@ -83,6 +90,7 @@ def _tell(done: Imported, out: Output) -> None:
             "traits": done.traits,
             "terms": done.terms,
             "stayed_deleted": done.stayed_deleted,
+            "deleted_here": done.gone,
             "secrets_removed": done.secrets,
             "notes_not_taken": list(done.notes),
         }

@@ -31,7 +31,8 @@ def chosen(args: argparse.Namespace, out: Output) -> str:
     first = _typed("Passphrase for this pack: ", out)
     if not first or _typed("The same again: ", out) != first:
         raise UsageError(
-            "The passphrase was empty, or not the same twice.", hint="Nothing was written."
+            "The passphrase was empty, or not the same twice.",
+            hint="Nothing was written; type it again.",
         )
     return first
 

@@ -26,10 +26,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
 def _lines(found: Stats) -> Iterator[str]:
     if not found.enabled:
         yield "diary.enabled is false: nothing is kept or shown."
-    kinds = ", ".join(f"{count} {kind}" for kind, count in found.entries.items() if count)
+    kinds = ", ".join(counted(count, kind) for kind, count in found.entries.items() if count)
     total = sum(found.entries.values())
     yield f"{counted(total, 'entry', 'entries')}{f' ({kinds})' if kinds else ''}"
-    yield f"{counted(found.open, 'failure')} still open"
+    if found.open:
+        yield f"{counted(found.open, 'failure')} still open"
     yield (
         f"{counted(sum(found.traits.values()), 'trait')}, {counted(found.terms, 'shared word')}, "
         f"{counted(found.notes, 'line')} of your own, {counted(found.tombstones, 'tombstone')}"

@@ -9,7 +9,6 @@ from reflector.core.ambient import stamp
 from reflector.core.errors import UsageError
 from reflector.core.run import Outcome as RunOutcome
 from reflector.core.run import Run, exit_code
-from reflector.runtime.calls.waits import Why
 from reflector.runtime.experiences.due import Wish
 from reflector.runtime.experiences.foreground import Outcome, extract_now
 from reflector.runtime.present import run_json
@@ -18,22 +17,11 @@ from reflector.surface.cli.main import INTERRUPTED
 from reflector.surface.cli.output import Output, counted, safe
 from reflector.surface.cli.pointers import ended, waits_for_you, where
 from reflector.surface.cli.stop import stoppable
+from reflector.surface.cli.waits import told
 from reflector.surface.cli.watch import TerminalWatch
 
 _LATER = 4
-_WHY: dict[Why, str] = {
-    "disabled": "experiences.enabled is false",
-    "no_model": "the engine makes no small calls: `engine.name` anthropic does",
-    "nothing": "nothing more to read",
-    "kept_tip": "a run waits for the memory to be free",
-    "back_off": "the last run failed, it is tried again later",
-    "failed": "the call failed",
-    "off_peak": "it is done at the hours of jobs.off_peak",
-    "held": "stopped, or automatic runs are off: see `reflector doctor`",
-    "day_runs": "day.max_runs is reached; `--over-budget` goes on",
-    "day_cost": "day.max_cost_usd is reached; `--over-budget` goes on",
-    "parked": "the provider does not answer, see `reflector park`",
-}
+_WHY = told("experiences.enabled is false", "nothing more to read")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -74,8 +62,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
             out.say(*waits_for_you(each, where(args)))
     if not done.runs and args.conversation and not args.all and done.end.why == "nothing":
         out.say("Nothing new there; `--all` reads it from its beginning.")
-    left = f"; {counted(len(done.waiting), 'conversation')} left" if done.waiting else ""
-    out.say(f"{_WHY[done.end.why]}{left}")
+    out.say(_end(done))
     out.object(_json(done, found.ambient.clock.now()))
     return INTERRUPTED if watch.stop() else _code(done)
 
@@ -84,6 +71,14 @@ def _tell(each: Run, out: Output) -> None:
     out.say(f"Run {each.id} (experiences): {ended(each)}")
     if each.settlement and each.settlement.detail:
         out.say(f"  {safe(each.settlement.detail)}")
+
+
+def _end(done: Outcome) -> str:
+    if not done.waiting:
+        return _WHY[done.end.why]
+    left = f"{counted(len(done.waiting), 'conversation')} left"
+    # After a dry run, a failure or a choice of conversations there is more to read all the same.
+    return left if done.end.why == "nothing" else f"{_WHY[done.end.why]}; {left}"
 
 
 def _json(done: Outcome, now: datetime) -> dict[str, object]:

@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser, layer: Layer = "experience") -> N
     parser.add_argument("--project", metavar="BANK", help="only what is bound to this project")
     status = parser.add_mutually_exclusive_group()
     status.add_argument(
-        "--status", choices=("active", "superseded"), default="active", help="as it is: active"
+        "--status", choices=("active", "superseded"), default="active", help="its status (active)"
     )
     status.add_argument("--all", action="store_true", help="whatever their status is")
     parser.add_argument(
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace, out: Output, layer: Layer = "experience") -> i
     shown = found[: args.limit]
     out.say(*(line(one, out) for one in shown))
     if not found:
-        out.say(f"There is no {layer} like that yet.")
+        out.say(_none(layer) if not here.kept.of(layer) else f"There is no {layer} like that.")
     elif len(found) > len(shown):
         out.say(f"{len(found) - len(shown)} more; --limit shows them.")
     if here.kept.others:
@@ -59,3 +59,7 @@ def run(args: argparse.Namespace, out: Output, layer: Layer = "experience") -> i
         }
     )
     return 0
+
+
+def _none(layer: Layer) -> str:
+    return f"There are no {layer}s yet; `reflector experiences extract` reads what waits."

@@ -35,6 +35,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
         out.say(f"{out.style('dropped', 'yellow')}  {which}: {dropped.reason}")
     if not parsing.readable(reply):
         out.say("There is no answer in it: no object with `experiences` or `fact`.")
+    elif not (found.experiences or found.fact or found.dropped):
+        out.say("The answer is empty: no experience and no fact.")
     elif found.repaired:
         out.say("The reply had to be mended, or cut out of what stood around it.")
     out.object(parsing.as_json(found))

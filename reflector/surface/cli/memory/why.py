@@ -9,7 +9,7 @@ from reflector.core.redact import redact
 from reflector.runtime.present import run_json
 from reflector.runtime.provenance import Why, Word, why, why_json
 from reflector.runtime.wiring import context
-from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.output import Output, counted, safe
 
 _SHOWN = 10
 _LONGEST = 600
@@ -72,7 +72,8 @@ def _words(found: Why, out: Output) -> None:
     for mark in found.missing:
         out.say(f"    entry {safe(mark)}: not in the journal any more")
     if rest := len(found.words) - len(shown):
-        out.say(f"  and {rest} other entries were read; --json lists them")
+        others = counted(rest, "other entry was", "other entries were")
+        out.say(f"  and {others} read; --json lists them")
 
 
 def _entry(word: Word, out: Output) -> None:

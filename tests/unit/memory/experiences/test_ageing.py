@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from reflector.memory.edit import MAX_FILE
 from reflector.memory.experiences.ageing import MOST, aged, archived
 from tests.support.stored import linked, stored
@@ -27,6 +29,7 @@ def test_only_old_facts_go_that_nobody_used_since():
     assert ids(at(4, "2025-01-01", updated="2026-01-01T00:00:00.000Z")) == []
     assert ids(at(5, DAY)) == []
     assert ids(OLD, archive=f"- 2025-12-01: {OLD.path}: old\n".encode()) == []
+    assert ids(replace(OLD, read_only=True)) == []
 
 
 def test_a_chain_goes_only_when_its_last_link_is_old():

@@ -129,6 +129,29 @@ def test_a_person_may_write_one_with_two_keys():
 
 
 @pytest.mark.parametrize(
+    "more",
+    [
+        "tags: [mine, 'yours']\nnote: >-\n  two\n  lines",
+        "aliases:\n- a\n- b",
+        'read_only: "true"\nreviewed: 2026-12-01',
+    ],
+)
+def test_keys_that_a_person_added_stay_as_they_are_written(more):
+    text = f"---\n{more}\ndescription: rotate\ncreated: {NOON}\n---\nx\n".encode()
+    after = render(replace(parse(NAME, text), body="better", status="superseded"))
+    assert f"\n{more}\n---\nbetter\n" in after.decode()
+    assert parse(NAME, after).read_only == ("read_only" in more)
+    found = check(Tree.of({NAME: text}), Tree.of({NAME: after}), Scope("experiences"))
+    assert "unknown_key_changed" not in {one.code for one in found}
+
+
+@pytest.mark.parametrize("more", ["? key\n: 1", "note: |+\n  x\n\n"])
+def test_what_cannot_be_kept_as_it_is_written_no_run_changes(more):
+    one = parse(NAME, f"---\ndescription: a\ncreated: {NOON}\n{more}\n---\nx\n".encode())
+    assert one.read_only == more.startswith("?")
+
+
+@pytest.mark.parametrize(
     ("path", "text", "line", "about"),
     [
         ("reference/rotate-0a1b2c3d.md", f"{HEAD}---\nx\n", 1, "neither in experiences/"),

@@ -7,12 +7,12 @@ from dataclasses import replace
 from reflector.memory.compile import BlockOptions, compile_block
 from reflector.memory.experiences.form import render
 from reflector.memory.experiences.listing import NEWEST
-from reflector.memory.view import fact, view_of
+from reflector.memory.view import gist, view_of
 from tests.support.stored import BANK, linked, stored
 
 
 def shown(*items, bank=BANK):
-    known = {one.path: fact(one.path, render(one)) for one in items}
+    known = {one.path: gist(one.path, render(one)) for one in items}
     view = view_of("me", "none", {path: each for path, each in known.items() if each}, bank)
     return {one.path: one.description for one in view.others}
 
@@ -61,7 +61,7 @@ def test_what_was_replaced_and_what_is_of_another_project_is_not_shown():
 def test_a_block_of_a_thousand_facts_still_shows_the_experiences():
     many = [at(n, f"2026-{1 + n % 12:02d}-01") for n in range(1000)]
     items = [*many, at(5000, "2026-01-01", "experience", title="rotate a log")]
-    known = {one.path: each for one in items if (each := fact(one.path, render(one)))}
+    known = {one.path: each for one in items if (each := gist(one.path, render(one)))}
     text = compile_block(view_of("me", "none", known, BANK), BlockOptions(("a memory",))).text
     assert "rotate-a-log" in text
     assert "more facts; recall finds them" in text

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflector.core.diary import Diary, Entry
+from reflector.core.diary import Diary, Entry, Term
 from reflector.pipelines.diary import consolidation, continuing, judge
 from reflector.pipelines.diary.consolidation import Answer, Draft, Host, Impression, read, written
 
@@ -140,6 +140,13 @@ def test_a_term_is_kept_only_if_the_person_said_it():
         answer, lambda text: text.replace("sk-secret", ""), ["the yellow page, sk-secret"]
     )
     assert found.terms == ("The Yellow  Page",)
+
+
+def test_a_phrase_that_is_known_is_not_counted_by_the_model_as_well():
+    known = replace(diary(), lexicon={"the goat": Term("the goat", 3, "2026-11-01")})
+    after, came = written(known, Answer(terms=("The goat", "the lid", "The lid")), HOST)
+    assert came == "traits"
+    assert {key: term.count for key, term in after.lexicon.items()} == {"the goat": 3, "the lid": 1}
 
 
 def test_what_goes_on_is_appended_and_its_making_stays():

@@ -53,3 +53,19 @@ def test_what_was_written_down_late_stands_at_its_day():
         "- Yesterday",
         "- A few days ago",
     ]
+
+
+def test_the_second_failure_that_is_open_says_so_in_other_words():
+    entries = [
+        told("one", 0, "I took the wrong lid.", "failure"),
+        told("two", 1, "He hummed."),
+        told("three", 2, "我看错了分支。", "failure"),
+        told("four", 3, "I was late.", "failure", resolved=True),
+    ]
+    shown = sections.recent(entries, Voice("en", "Kiwi", TODAY))
+    assert [line.tail for line in shown.lines] == [
+        " (It still sits between us.)",
+        "",
+        "（这件也还没过去。）",
+        " (Settled; not mine to bring up.)",
+    ]

@@ -45,6 +45,16 @@ WISHES = [
     "No grabes esto",
     "no lo anotes por favor",
     "no escribas esto en tu diario",
+    "¡No grabes esto!",
+    "Don't record this 🙏",
+    "ｄｏｎ'ｔ ｒｅｃｏｒｄ ｔｈｉｓ",
+    "Could you please not record this?",
+    "don't you dare record this",
+    "don't record anything",
+    "别记录这段对话",
+    "別記這個",
+    "Nicht aufschreiben bitte!",
+    "Ne le note pas",
 ]
 TASKS = [
     "don't record this bug in the changelog",
@@ -73,6 +83,9 @@ TASKS = [
     "ne note pas cet élément dans la liste",
     "no guardes esto en la base de datos",
     "no registres el error en el log",
+    "rename the button `don't record this`",
+    "could you not record this metric?",
+    "nicht notieren, sondern loggen soll er es in die Datei",
 ]
 
 
@@ -94,3 +107,4 @@ def test_any_text_can_be_read(text: str):
 def test_a_long_run_of_fillers_takes_no_time():
     assert not not_recorded("ok please oh hey " * 5000)
     assert not not_recorded("别" * 59 + "了" * 59)
+    assert not not_recorded("“" * 200_000)

@@ -52,6 +52,17 @@ def test_items_are_what_is_new_with_what_is_near_it_then_all_that_is_small():
     assert items(known, "2") == []
 
 
+def test_what_is_joined_is_of_the_earlier_day():
+    late = replace(TWO, date="2026-12-01", created_at="2026-12-01T09:00:00.000Z")
+    early = replace(ONE, created_at="2026-11-29T09:00:00.000Z")
+    both = Diary(entries={late.id: late, early.id: early})
+    listed = [Item("entry", one.id, one.kind, one.text) for one in (late, early)]
+    night = read(json.dumps({"same": [{"items": [1, 2]}]}))
+    assert night
+    (one,) = dispose(both, listed, night, lambda text: text).diary.entries.values()
+    assert (one.date, one.created_at) == (early.date, early.created_at)
+
+
 def test_twins_are_joined_and_nothing_of_them_is_lost():
     after = asked({"same": [{"items": [1, 2], "text": "They came late, laughed, and again."}]})
     assert [*after.entries] == [ONE.id, NOTE.id]

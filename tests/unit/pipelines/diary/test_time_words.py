@@ -146,10 +146,11 @@ def test_how_long_ago_something_was_has_four_answers() -> None:
 
 
 def test_of_the_last_days_one_still_knows_which() -> None:
-    assert [relative(days) for days in (-1, 0, 1, 2, 12)] == [
+    assert [relative(days) for days in (-1, 0, 1, 2, 3, 12)] == [
         "today",
         "today",
         "yesterday",
+        "two days ago",
         "a few days ago",
         "a while back",
     ]

@@ -1,4 +1,4 @@
-"""Details are copied as they were captured; the fact of last resort is the user's own words."""
+"""Details are copied as they were captured, in their order, and nothing else is."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from reflector.core.experience import EpisodicFact
-from reflector.pipelines.experiences import verbatim
 from reflector.pipelines.experiences.details import MOST, copied
 from reflector.pipelines.experiences.rows import Row
 from tests.support.secret_samples import CAUGHT
@@ -75,36 +73,6 @@ def test_of_a_file_beside_the_commit_the_text_is_kept() -> None:
     command = json.dumps({"command": "git add b.py && git commit -m x"})
     commit = Row("t3", "tool_call", "", "Bash", command, "[main 1a2b3c4] x")
     assert copied([WROTE, commit], ["t2"]) == "[a]\nport = 8080"
-
-
-def test_the_fact_of_last_resort_is_the_head_of_what_the_user_said() -> None:
-    rows = [SAID, Row("u1", "user", "Keep the rows. "), READ, Row("u2", "user", "x" * 700)]
-    made = verbatim.fallback(rows)
-
-    assert made is not None
-    assert made == EpisodicFact(f"Keep the rows.\n\n{'x' * 584}…", evidence=("u1", "u2"))
-    assert len(made.statement) == 601
-
-
-def test_a_short_word_of_the_user_is_kept_without_an_ellipsis() -> None:
-    made = verbatim.fallback([Row("u1", "user", "N = 4")])
-    assert made == EpisodicFact("N = 4", evidence=("u1",))
-
-
-def test_the_head_of_the_segment_stands_in_for_a_silent_user() -> None:
-    made = verbatim.fallback([Row("r", "reasoning", "hm"), READ, SAID])
-
-    assert made is not None
-    assert made.statement.startswith("Read\n\nfile_path\n\nx\n\nindented")
-    assert verbatim.fallback([]) is None
-    assert verbatim.fallback([Row("r", "reasoning", "hm")]) is None
-
-
-def test_the_fact_of_last_resort_holds_no_secret() -> None:
-    secret = CAUGHT["github"][0]
-    made = verbatim.fallback([Row("u1", "user", f"use {secret} please")])
-    assert made is not None
-    assert secret not in made.statement
 
 
 def test_of_an_edit_what_stands_there_now_is_copied() -> None:

@@ -74,3 +74,8 @@ def test_without_a_user_other_text_decides() -> None:
 def test_a_user_who_only_pasted_is_read_all_the_same() -> None:
     assert chinese(_user("```\n找不到文件或目录\n```"))
     assert not chinese([])
+
+
+def test_a_pasted_word_without_an_end_is_read_once() -> None:
+    assert not chinese(_user("look " + "A" * 1_000_000))
+    assert chinese(_user("请看一下 " + "a-/" * 300_000))

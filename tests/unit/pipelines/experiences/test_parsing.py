@@ -57,12 +57,20 @@ def test_good_siblings_of_bad_items_stay(items) -> None:
     ]
 
 
+def test_of_a_flood_of_items_the_first_hundred_are_read() -> None:
+    read = parsing.read({"experiences": [GOOD] * 90_000, "facts": [{"statement": "a"}] * 90_000})
+
+    assert len(read.experiences) == 100
+    assert Dropped(89_999, "one_too_many") in read.dropped
+    assert read.fact is not None
+
+
 def test_a_nesting_beyond_all_measure_costs_its_item_alone() -> None:
     deep: list[object] = []
     for _ in range(900):
         deep = [deep]
-    for given in ([{**GOOD, "task": deep}, GOOD], [{**GOOD, "boundary_envs": {"a": deep}}, GOOD]):
-        read = parsing.read({"experiences": given, "fact": {"statement": deep}})
+    for more in ({"task": deep}, {"boundary_envs": {"a": deep}}):
+        read = parsing.read({"experiences": [GOOD | more, GOOD], "fact": {"statement": deep}})
         assert [one.task for one in read.experiences] == [GOOD["task"]]
         assert Dropped(0, "not_an_object") in read.dropped
         assert read.fact is None

@@ -5,11 +5,12 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reflector.core.comparing import folded
 from reflector.memory.edit import Scope
 from reflector.memory.experiences.chains import broken, chain
 from reflector.memory.rules import check
 from reflector.memory.tree import Tree
-from reflector.pipelines.experiences.reconciling import Action, Candidate, Decided, decide, folded
+from reflector.pipelines.experiences.reconciling import Action, Candidate, Decided, decide
 from reflector.pipelines.experiences.writing import MOST_EVIDENCE, Host, edits
 from tests.support.secret_samples import ALNUM
 from tests.support.stored import BANK, NOON, Memory, draft
@@ -140,6 +141,18 @@ def test_a_target_that_is_gone_replaced_or_of_the_other_layer_is_none():
             assert memory.known[FIRST] == before
     memory.takes(draft("It is.", "fact"), Action.SUPERSEDE, f"{2:08x}")
     assert memory.known[f"{2:08x}"].status == "active"
+
+
+def test_what_a_person_removed_from_a_chain_is_named_no_more():
+    for action in (Action.UPDATE, Action.SKIP, Action.SUPERSEDE):
+        memory = Memory()
+        memory.takes(draft("Old."))
+        memory.takes(draft("New."), Action.SUPERSEDE, FIRST)
+        (new,) = memory.active
+        del memory.files[memory.known[FIRST].path]
+        memory.takes(draft("Newer.", evidence=("h:s:2",)), action, new.id)
+        assert memory.known[new.id].supersedes == ()
+        assert not [told for one in memory.active for told in broken(memory.known, one)]
 
 
 def test_an_id_that_is_taken_is_not_given_twice():

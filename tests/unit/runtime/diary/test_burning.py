@@ -7,13 +7,14 @@ import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reflector.core.diary import Diary, Entry, Term, Trait
-from reflector.core.errors import BusyError, NotFoundError
+from reflector.core.errors import BusyError, HomeError, NotFoundError
 from reflector.pipelines.diary import settling
-from reflector.runtime.diary import said, search, seeds
+from reflector.runtime.diary import copy, health, said, search, seeds
 from reflector.runtime.diary.burning import burn
 from reflector.runtime.diary.notes import note
 from reflector.runtime.diary.repository import Repository
@@ -177,6 +178,26 @@ def test_it_burns_what_is_switched_off_or_cannot_be_read(scene):
     assert not diary.read().entries
 
 
+def test_a_damaged_repository_burns_and_hides_nothing_from_the_search(scene):
+    diary = lived(scene)
+    repo = Repo(diary.path)
+    oids = [each[:40] for each in repo.git("rev-list", "--objects", "--all").split("\n") if each]
+    # Whatever ids chance gives, the blobs that say something stay whole: they are to be found.
+    damaged = [oid for oid in oids if repo.git("cat-file", "-t", oid).strip() != "blob"]
+    for oid in damaged[:2]:
+        place = diary.path / ".git" / "objects" / oid[:2] / oid[2:]
+        place.chmod(0o600)
+        place.write_bytes(b"junk")
+    (diary.path / ".git/refs/heads/main").unlink()
+    with pytest.raises(HomeError):
+        diary.read(adopt=False)
+    still = search.search(Home(scene.home), said.needle(EVERYTHING)).still
+    assert any(f"{diary.path}: blob" in place for place in still)
+    burn(scene.context())
+    assert found_in(scene.home) == []
+    assert not diary.read().entries
+
+
 def test_without_a_diary_there_is_nothing_to_burn(scene):
     with pytest.raises(NotFoundError):
         burn(scene.context())
@@ -202,9 +223,8 @@ def test_a_place_where_it_still_is_would_be_reported(scene):
     assert any(f"{scene.context().agent.diary}: blob" in place for place in found.still)
 
 
-@pytest.mark.parametrize("at", ["aside", "renamed"])
-def test_a_death_between_the_two_renames_is_ended_by_whoever_comes_next(scene, at, monkeypatch):
-    diary = lived(scene)
+def cut_off(scene: Scene, at: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Die in a burning: before the new diary is in its place, or after it."""
     real = Path.rename
     renames: list[Path] = []
 
@@ -225,6 +245,37 @@ def test_a_death_between_the_two_renames_is_ended_by_whoever_comes_next(scene, a
 
     with beside(dies):
         pass
+
+
+@pytest.mark.parametrize("at", ["aside", "renamed"])
+def test_a_death_between_the_two_renames_is_ended_by_whoever_comes_next(scene, at, monkeypatch):
+    diary = lived(scene)
+    cut_off(scene, at, monkeypatch)
+    assert diary.half_burned
     note(scene.context(), "A new beginning.")
     assert [each.text for each in diary.read().entries.values()] == ["A new beginning."]
+    assert found_in(scene.home) == []
+
+
+@pytest.mark.parametrize("at", ["aside", "renamed"])
+def test_the_same_command_ends_what_was_cut_off_even_when_no_diary_is_kept(scene, at, monkeypatch):
+    lived(scene)
+    cut_off(scene, at, monkeypatch)
+    (scene.home / "config.toml").write_text("")
+    assert "cut off" in dict(health.troubles(scene.context())).popitem()[0]
+    burn(scene.context())
+    assert found_in(scene.home) == []
+    assert dict(health.troubles(scene.context())) == {}
+
+
+def test_a_copy_that_was_made_while_it_burned_goes_too(scene, monkeypatch):
+    diary = lived(scene)
+    old, real = diary.read(), Repository.plant
+
+    def plant(self: Repository, *given: Any) -> None:
+        copy.save(scene.context().agent.path, diary.head(), old)
+        real(self, *given)
+
+    monkeypatch.setattr(Repository, "plant", plant)
+    burn(scene.context())
     assert found_in(scene.home) == []

@@ -13,6 +13,8 @@ from reflector.core.errors import GitError
 from reflector.memory.budget import estimate_tokens
 from reflector.runtime.diary import consolidating
 from reflector.runtime.diary.repository import Repository
+from reflector.runtime.ingest import ingest_into
+from reflector.runtime.loop import Quiet
 from reflector.store import diary
 from reflector.store.state import Connection, State
 from tests.support.clocks import WHEN
@@ -227,8 +229,6 @@ def test_an_impression_that_shows_again_is_named_by_its_number(home: Companion):
 
 
 def test_old_conversations_and_an_engine_without_calls_write_nothing(tmp_path: Path):
-    from reflector.runtime.ingest import ingest_into
-    from reflector.runtime.loop import Quiet
     from reflector.runtime.status import status
 
     with companion(tmp_path, engine="rules") as home:
@@ -242,6 +242,20 @@ def test_old_conversations_and_an_engine_without_calls_write_nothing(tmp_path: P
         assert (row["enabled"], row["queued"], row["failed"]) == (True, 1, 0)
         assert "diary_no_model" in [each["code"] for each in told["notices"]]
         assert home.model.requests == []
+
+
+def test_a_session_of_weeks_ago_is_history_and_one_of_last_days_is_caught_up_with(tmp_path: Path):
+    with companion(tmp_path) as home:
+        late = home.write(MOVED, session="late")
+        home.clock.passed += 3 * 86_400
+        with home.context().state() as state:
+            ingest_into(home.context(), state, late, Quiet())
+        assert home.counts().heard == 1
+        old = home.write(MOVED, session="old")
+        home.clock.passed += 20 * 86_400
+        with home.context().state() as state:
+            ingest_into(home.context(), state, old, Quiet())
+        assert home.counts().heard == 1
 
 
 class Death(BaseException):

@@ -9,7 +9,7 @@ import pytest
 
 from reflector.core.diary import Entry, Trait
 from reflector.core.errors import NotFoundError, UsageError
-from reflector.runtime.diary.forgetting import take_out
+from reflector.runtime.diary.forgetting import look, take_out
 from reflector.runtime.diary.notes import note
 from reflector.runtime.diary.repository import DiaryOffError, Repository
 from tests.support.forgetting import forgotten
@@ -59,8 +59,9 @@ def test_an_item_goes_by_its_id_from_every_commit_and_the_rest_stays(scene, diar
 
 def test_everything_that_says_a_text_goes_whatever_its_case(scene, diary):
     note(scene.context(), "Never mention the Kettle.")
+    would = look(scene.context(), "kettle")
     done = take_out(scene.context(), "kettle")
-    assert len(done.ids) == 2
+    assert (len(done.ids), done.ids) == (2, would)
     assert diary.read().entries == {}
     assert not in_history(diary, "kettle")
 

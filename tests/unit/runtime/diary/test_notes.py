@@ -59,6 +59,12 @@ def test_what_is_no_note_is_refused_and_begins_no_diary(scene, text):
     assert not scene.context().agent.diary.exists()
 
 
+@pytest.mark.parametrize("name", ["jsonl/a\nb", "jsonl/\x1b[31m", "j" * 513])
+def test_what_is_no_name_of_a_conversation_is_refused(scene, name):
+    with pytest.raises(UsageError, match="no name of a conversation"):
+        note(scene.context(), "Be slow before ten.", conversation=name)
+
+
 def test_switched_off_there_are_no_notes(tmp_path):
     scene = Scene(tmp_path)
     with pytest.raises(DiaryOffError):

@@ -23,7 +23,7 @@ from reflector.runtime.diary.pack_errors import (
     PackNewerError,
     PassphraseError,
 )
-from reflector.runtime.diary.pack_zip import packed
+from reflector.runtime.diary.pack_zip import packed, unpacked
 from reflector.runtime.diary.packs import How, export, import_pack
 from reflector.runtime.diary.repository import DiaryOffError, Repository
 from reflector.runtime.diary.tidying import apply, look
@@ -165,6 +165,20 @@ def test_what_was_deleted_stays_so_until_it_is_brought_back_on_purpose(
     assert sorted(_bring(here, file, "replace").entries) == ["a", "b"]
 
 
+def test_what_a_pack_brings_to_an_end_here_is_counted(
+    here: Context, there: Context, tmp_path: Path
+):
+    first, second = tmp_path / "first.pack", tmp_path / "second.pack"
+    _writes(here, _entry("a", "One."), _entry("b", "Two."))
+    export(here, first)
+    import_pack(there, first, "merge", _nobody)
+    _deletes(there, "a")
+    export(there, second)
+
+    assert import_pack(here, second, "merge", _nobody).gone == 1
+    assert sorted(Repository(here).read().entries) == ["b"]
+
+
 def test_an_import_after_everything_was_deleted_lives(here: Context, tmp_path: Path):
     file = tmp_path / "diary.pack"
     _writes(here, _entry("a", "One."))
@@ -266,6 +280,17 @@ def test_notes_are_told_and_left_to_the_person(here: Context, there: Context, tm
 
     assert import_pack(there, file, "merge", _nobody).notes == ("I sleep badly.",)
     assert (there.agent.diary / "NOTES.md").read_bytes() == before
+
+
+def test_notes_that_cannot_be_taken_in_are_packed_as_they_were(here: Context, tmp_path: Path):
+    file, notes = tmp_path / "diary.pack", here.agent.diary / "NOTES.md"
+    _writes(here, _entry("a", "One."))
+    notes.write_text("- I sleep badly.\n", "utf-8")
+    export(here, file)
+    notes.unlink()
+    notes.symlink_to("/etc/passwd")
+    export(here, file)
+    assert unpacked(file.read_bytes())["NOTES.md"] == b"- I sleep badly.\n"
 
 
 def test_a_pack_is_written_over_nothing_but_a_pack(here: Context, tmp_path: Path):

@@ -11,10 +11,11 @@ import pytest
 
 from reflector.core.diary import Diary, Entry, Trait
 from reflector.core.errors import HomeError, ParentDirtyError, UsageError
+from reflector.pipelines.diary import records
 from reflector.pipelines.diary.migrations import DiaryPausedError
-from reflector.runtime.diary import hand_edits
 from reflector.runtime.diary.repository import Change, DiaryOffError, Repository, harmless
 from reflector.runtime.writing import write
+from reflector.store.locks import Lock
 from reflector.vcs.porcelain import run
 from tests.support.deaths import dying_at
 from tests.support.forks import beside
@@ -386,4 +387,12 @@ def test_traits_and_entries_go_with_their_files(diary, repo):
     assert (diary.path / f"traits/{'t' * 16}.json").is_file()
     diary.change("out", "x", lambda now: replace(now, traits={}))
     assert not (diary.path / "traits").exists()
-    assert hand_edits.PERSONA in repo.git("ls-files").split()
+    assert records.PERSONA in repo.git("ls-files").split()
+
+
+def test_copies_are_written_while_nobody_else_may_change_it(diary, monkeypatch):
+    lock = Lock(diary.context.agent.lock("memory"))
+    free: list[bool] = []
+    monkeypatch.setattr(Repository, "shown", lambda _: free.append(lock.take()))
+    diary.change("one", "test", adding(entry()))
+    assert free == [False]

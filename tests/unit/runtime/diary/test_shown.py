@@ -236,7 +236,7 @@ def test_the_moment_at_which_the_frame_says_something_else(scene, hour, then):
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_block_ends_with_the_part_of_the_day_that_the_frame_names(language):
     said = [frame.moment(datetime(2026, 11, 20, n, tzinfo=UTC), "", language) for n in range(24)]
-    assert {n for n in range(1, 24) if said[n] != said[n - 1]} == {*shown.PARTS_OF_DAY} - {0}
+    assert {n for n in range(1, 24) if said[n] != said[n - 1]} == {*frame.HOURS} - {0}
 
 
 def test_without_a_diary_a_cached_block_has_no_end(tmp_path):

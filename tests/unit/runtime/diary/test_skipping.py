@@ -61,3 +61,8 @@ def test_while_others_journal_the_turn_before_is_not_taken_for_this_one(scene):
 def test_switched_off_there_is_nothing_to_leave_out(tmp_path):
     with pytest.raises(DiaryOffError):
         skip(Scene(tmp_path).context())
+
+
+def test_a_conversation_that_is_no_text_is_named_as_one_that_is_not_there(scene):
+    with pytest.raises(NotFoundError):
+        skip(scene.context(), "jsonl/\udcff")

@@ -18,9 +18,11 @@ from reflector.pipelines.diary import merging
 from reflector.runtime.calls.waits import Waits
 from reflector.runtime.diary import guard, sleep
 from reflector.runtime.diary.background import wanted
+from reflector.runtime.diary.names import AWAKE
 from reflector.runtime.diary.repository import Repository
 from reflector.runtime.diary.sleep import Slept, due
 from reflector.store import diary as noted
+from reflector.store import scheduling
 from reflector.store.state import Connection, State
 from tests.support.cli import Cli
 from tests.support.companions import OVERLOADED, Companion, companion
@@ -93,6 +95,12 @@ def test_a_night_is_due_once_a_local_day_when_something_of_an_earlier_one_waits(
     assert is_due(home)
     with home.context().state() as state:
         assert wanted(home.context(), state)
+
+
+def test_a_clock_that_ran_ahead_puts_no_night_off(home: Companion):
+    with home.context().state() as state, state.transaction() as connection:
+        scheduling.set_mark(connection, AWAKE, "2036-01-01")
+    assert is_due(home)
 
 
 def test_what_was_mentioned_is_folded_in_once(home: Companion):

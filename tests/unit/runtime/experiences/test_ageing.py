@@ -81,6 +81,13 @@ def test_who_keeps_everything_and_a_dream_of_one_document_archive_nothing(scene,
     assert OLD.path in paths(scene)
 
 
+@pytest.mark.parametrize("days", [500_000, 99_999_999])
+def test_a_number_of_days_beyond_all_years_keeps_everything(scene, days):
+    config = f"{scene.config}[facts]\nkeep_days = {days}\n"
+    (scene.home / "config.toml").write_text(config, "utf-8")
+    assert archive_old(scene.context()) is None
+
+
 def test_a_persons_work_in_the_way_stops_no_dream(scene):
     (scene.repo / OLD.path).write_text("mine\n", "utf-8")
     scene.event(Manual("cli", pipeline="dream"))

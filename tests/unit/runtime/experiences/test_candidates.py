@@ -38,6 +38,7 @@ def test_only_what_is_active_and_of_the_same_project_is_offered():
     chain = linked(LOG, replace(stored(4, title="rotate the nginx log"), body="Use copytruncate."))
     assert offered(one, *chain.values()) == ["4"]
     assert offered(one, replace(LOG, project="other-00000000")) == []
+    assert offered(one, replace(LOG, more='read_only: "true"')) == []
     assert offered(one, replace(LOG, project=""), bank="") == ["1"]
     assert offered(one, replace(stored(5, "fact", title="rotate the nginx log"))) == []
 

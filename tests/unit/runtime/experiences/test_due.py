@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from reflector.core.ambient import stamp
-from reflector.runtime.experiences.due import due_at
+from reflector.runtime.experiences.due import due_at, soonest
+from reflector.runtime.settings import Settings
 from reflector.store.segments import Asked, Waiting
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -44,3 +45,11 @@ def one(last: datetime | None, asked: Asked = "", until: datetime | None = None)
 )
 def test_a_conversation_is_read_once_it_rests(waits: Waiting, at: datetime):
     assert due_at(waits, QUIET, NOW) == at
+
+
+def test_a_quiet_time_beyond_all_years_is_a_long_one():
+    settings = Settings({"experiences.quiet_minutes": 10**12}, {})
+    waits = one(ago(1))
+    at = soonest([waits], settings, NOW)
+    assert at is not None
+    assert at > NOW + timedelta(days=3000)

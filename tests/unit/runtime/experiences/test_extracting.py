@@ -242,6 +242,19 @@ def test_what_is_not_borne_out_is_counted_in_the_record_and_the_report(scene: Pe
     assert "verified: false" in "".join(scene.kept("experiences/").values())
 
 
+def test_what_names_no_entry_rests_on_what_the_user_said(scene: Person):
+    scene.model.learns["full disk"] = {
+        "experiences": [experience("Free space", "Run `df -h /data` first.", evidence=["e:9"])],
+        "fact": fact("/dev/sdb1", "The drive /data is 91% full.", evidence=[]),
+    }
+    scene.works("We have a full disk, I think", SHELL, "It is 91% full.")
+    scene.clock.sleep(QUIET)
+    scene.extracts()
+    kept = scene.kept()
+    assert len(kept) == 2
+    assert all("evidence:\n- jsonl:talk.talk-0:0\nsource" in text for text in kept.values()), kept
+
+
 def test_givens_without_a_tool_make_a_fact_and_no_experience(scene: Person):
     scene.model.learns["at most"] = {
         "experiences": [experience("How to ask", "Ask.")],
