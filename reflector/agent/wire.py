@@ -75,7 +75,7 @@ class Wire:
         for attempt in range(_TRIES):
             try:
                 return self._streamed(model, request, until)
-            except (anthropic.AnthropicError, ProviderError, TypeError, ValueError) as error:
+            except _LIBRARY as error:
                 fault = _fault_of(error)
                 wait = self._wait(attempt, error)
                 late = until is not None and self._ambient.clock.monotonic() + wait >= until
@@ -120,6 +120,10 @@ class Wire:
         return min(wait * (0.75 + chance / 2), _LONGEST_WAIT)
 
 
+# The library asserts that a stream begins as it should, and lets types and JSON speak for themselves.
+_LIBRARY = (anthropic.AnthropicError, ProviderError, AssertionError, TypeError, ValueError)
+
+
 def _fault_of(error: Exception) -> ProviderError:
     """Name an error of the library in the closed vocabulary of runs."""
     if isinstance(error, ProviderError):
@@ -140,6 +144,8 @@ def _of_no_answer(error: Exception) -> ProviderError:
     if isinstance(error, ValueError) and "tool parameter JSON" in str(error):
         # A bad answer is the fault of what was asked, not of the server: others need not wait.
         return ProviderError("empty", "The model answered with a call that is no JSON.")
+    if isinstance(error, AssertionError):
+        return ProviderError("engine_error", "The server's answer is none of the Messages API.")
     return ProviderError("engine_error", f"{type(error).__name__}: {error}")
 
 

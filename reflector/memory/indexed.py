@@ -150,7 +150,7 @@ def _standing(path: str, document: Document, body: str) -> Standing:
         confidence=_confidence(document.value("confidence")),
         verified=document.value("verified") not in (False, "false"),
         links=tuple(each.path for each in links(body)),
-        evidence=tuple(_texts(document, "evidence")),
+        evidence=tuple(map(clean, _texts(document, "evidence"))),
     )
 
 

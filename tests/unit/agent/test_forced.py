@@ -159,3 +159,8 @@ def test_items_of_every_list_are_counted_from_the_front():
 def test_a_call_that_is_no_json_is_the_fault_of_the_answer_not_of_the_server(told: Told):
     assert told.fails(calls(("take", {"items": ["\ud800"]}))) == "empty"
     assert len(told.script.requests) == 1
+
+
+def test_a_server_that_speaks_another_language_ends_the_call_in_the_closed_vocabulary(told: Told):
+    assert told.fails(Reply(fault="garbage")) == "engine_error"
+    assert len(told.script.requests) == 2  # once more without the effort

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reflector.memory.experiences.form import Stored, render
 from reflector.memory.indexed import Passage, Standing, details_of, indexed, layer_of, passages
-from tests.support.secret_samples import ALNUM
+from tests.support.secret_samples import ALNUM, CAUGHT
 
 TOKEN = "ghp" + "_" + ALNUM[:36]
 
@@ -167,3 +167,11 @@ def test_details_are_shown_on_request_without_secrets_and_are_no_part_of_what_is
     assert "8443" not in str(found)
     assert details_of(raw, "facts/a.md") == "port | 8443\ntoken [REDACTED:github]"
     assert details_of(raw, "experiences/a.md") == details_of(b"no header", "facts/a.md") == ""
+
+
+def test_a_secret_among_the_evidence_is_not_searched():
+    key = CAUGHT["anthropic"][0]
+    raw = f"---\ndescription: d\nevidence: [{key}]\n---\nbody\n".encode()
+    found = indexed("facts/a.md", raw)
+    assert found is not None
+    assert key not in repr(found)
