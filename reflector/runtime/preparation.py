@@ -10,6 +10,7 @@ from reflector.agent.engine import PayloadConversation, Route
 from reflector.agent.presets import TRANSCRIPT
 from reflector.core.run import Run
 from reflector.pipelines.contexts import PromptContext, PromptConversation
+from reflector.pipelines.off_record import recorded
 from reflector.pipelines.prompts import Words
 from reflector.runtime.decisions import preparing
 from reflector.runtime.decisions.names import PIPELINE
@@ -75,7 +76,7 @@ def assemble(context: Context, state: State, run: Run, place: Worktree) -> Paylo
     parts: list[PayloadConversation] = []
     user: list[str] = []
     for taken in run.snapshots:
-        entries = journal.entries(state.connection, taken)
+        entries = recorded(journal.entries(state.connection, taken))
         known = journal.conversation(state.connection, taken.conversation)
         title, cwd = (known.title, known.cwd) if known else ("", "")
         parts.append(conversation(taken, entries, title=title, cwd=cwd, max_bytes=limit))

@@ -19,6 +19,7 @@ from reflector.pipelines.decisions import calls
 from reflector.pipelines.decisions.admission import Admitted, admit
 from reflector.pipelines.decisions.envelope import Envelope, envelope, skipped
 from reflector.pipelines.decisions.explicit import explicit
+from reflector.pipelines.diary.not_recorded import not_recorded
 from reflector.runtime.calls import allowance
 from reflector.runtime.calls.allowance import Asked
 from reflector.runtime.calls.asking import job_record, own_route
@@ -131,6 +132,10 @@ def _envelope(work: _Work, job: Job) -> Envelope | str:
     messages = exchange(work.state.connection, job.conversation, job.message)
     if known is None or known.hidden or not messages:
         return "gone"
+    if not_recorded(messages[-1].text):
+        return "off_the_record"
+    if any(message.role == "user" and not_recorded(message.text) for message in messages):
+        messages = messages[-1:]  # nor is the answer to it
     spoken = any(message.role == "assistant" for message in messages)
     if why := skipped(messages[-1].text, after_assistant=spoken):
         return why

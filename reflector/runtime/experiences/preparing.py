@@ -15,6 +15,7 @@ from reflector.core.snapshot import Snapshot
 from reflector.pipelines.experiences.rows import Row, row
 from reflector.pipelines.experiences.touched import touched
 from reflector.pipelines.experiences.views import CONTEXT_TURNS
+from reflector.pipelines.off_record import recorded
 from reflector.runtime.banks import bank_of
 from reflector.runtime.calls.asking import small_route
 from reflector.runtime.experiences import words
@@ -36,7 +37,7 @@ _FOLDERS = ("experiences/", "facts/")
 def prepare(context: Context, state: State, run: Run, place: Worktree) -> Payload:
     """Write `payload.json`, `prompt.md` and `opening.md` of a run and return the payload."""
     connection, taken = state.connection, run.snapshots[0]
-    entries = journal.entries(connection, taken)
+    entries = recorded(journal.entries(connection, taken))
     found = _segment(context, connection, taken, entries)
     payload = replace(
         given(context, state, run, place),
@@ -79,7 +80,7 @@ def _segment(
     return Segment(
         conversation=taken.conversation,
         rows=rows,
-        before=redacted(segments.turns_before(connection, taken, CONTEXT_TURNS)),
+        before=redacted(recorded(segments.turns_before(connection, taken, CONTEXT_TURNS))),
         at=stamp(instant(last)) if last else "",
         project=bank_of(Path(folder)) if folder else "",
         branch=redact(branch_at(folder, last)).text,

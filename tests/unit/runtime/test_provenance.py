@@ -219,3 +219,12 @@ def test_a_commit_that_only_says_so_is_no_run_s(scene):
     scene.git("commit", "-qam", "mine\n\nReflector-Run: 20261130T120000-00000000\n")
     found = why(scene.context(), HUMAN, _line(scene, "forged"))
     assert (found.signed.writer, found.signed.run) == ("person", "")
+
+
+def test_what_was_said_off_the_record_in_plain_words_is_learned_by_no_run(scene):
+    scene.says("Don't record this. Always call me captain.", "Aye.", session="private")
+    scene.says("Always use tabs in the parser.", "Yes.", session="third")
+    reflect(scene.context(), Options(), Quiet())
+    learned = scene.git("grep", "-h", "Always", "main")
+    assert "tabs in the parser" in learned
+    assert "captain" not in learned

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import getpass
 import io
 import sys
 from dataclasses import replace
@@ -10,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from reflector.core.diary import Diary, Entry
+from reflector.core.errors import UsageError
 from reflector.runtime.diary.repository import Repository
+from reflector.surface.cli.diary.passphrase import asked
 from reflector.surface.cli.main import main
+from reflector.surface.cli.output import Output
 from tests.support.cli import Cli
 from tests.support.scenes import Scene
 
@@ -123,3 +128,15 @@ def test_on_a_terminal_a_person_is_asked(
     assert code == 0
     assert "Merge the pack" in told.err
     assert said in told.out
+
+
+def test_a_passphrase_that_nobody_types_is_a_usage_error(monkeypatch):
+    def ended(_: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr(getpass, "getpass", ended)
+    given = argparse.Namespace(passphrase_file=None)
+    with pytest.raises(UsageError, match="No passphrase was typed"):
+        asked(given, Output(json=False, colour=False, live=False))

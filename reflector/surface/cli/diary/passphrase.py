@@ -50,7 +50,10 @@ def _typed(question: str, out: Output) -> str:
             "A passphrase is needed, and there is no terminal to ask on.",
             hint="`--passphrase-file F` takes it from a file, `--passphrase-file -` from stdin.",
         )
-    return getpass.getpass(question)
+    try:
+        return getpass.getpass(question)
+    except EOFError as error:  # Ctrl-D
+        raise UsageError("No passphrase was typed.", hint="Nothing was changed.") from error
 
 
 def _from_file(name: str) -> str:

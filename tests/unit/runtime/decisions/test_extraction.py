@@ -255,3 +255,13 @@ def test_with_an_agent_cli_messages_wait_but_those_that_need_no_call(tmp_path: P
     assert (done.skipped, done.held) == (2, extraction.NO_MODEL)
     assert queued(scene) == 1
     assert works(scene).skipped == 0
+
+
+def test_what_a_person_asks_not_to_record_is_shown_to_no_model_nor_is_its_answer(scene: Person):
+    private = "Don't record this: I am going to leave for another job."
+    scene.types(private, "Oh, I am sorry to hear it.", "then back to the queue, please")
+    assert works(scene) == Worked(extracted=1, skipped=1)
+    said = json.dumps(scene.model.requests)
+    assert "back to the queue" in said
+    assert "another job" not in said
+    assert "sorry to hear" not in said

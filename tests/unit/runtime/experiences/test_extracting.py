@@ -437,3 +437,11 @@ def test_a_long_conversation_is_read_in_pieces(scene: Person):
     assert len(found) == 3
     assert [run.snapshots[0].backlog_remaining for run in found] == [4, 2, 0]
     assert scene.cursor() == 6
+
+
+def test_what_a_person_asks_not_to_record_is_in_no_segment(scene: Person):
+    scene.works("Don't record this: I will leave for another job.", "Oh.", "Check the disk.", SHELL)
+    assert runs(scene.extracts(Wish(force=True)))
+    shown = "\n".join(scene.model.asked(calls.EXTRACT))
+    assert "Check the disk." in shown
+    assert "another job" not in shown
