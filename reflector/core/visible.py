@@ -6,7 +6,7 @@ import re
 
 # What joins characters (U+200C, U+200D) stays: whole scripts and many pictures are written with it.
 _UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 

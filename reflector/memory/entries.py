@@ -24,7 +24,7 @@ _LINE = 200
 _TOGETHER = 32
 # Whoever prints a block on a terminal must not have it driven or reordered by a document.
 _UNSHOWABLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
 

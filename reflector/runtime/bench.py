@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from reflector.runtime import log as events
 from reflector.runtime.brought import brought
 from reflector.runtime.cleansing import cleanse, expunge_secrets, holds_secret
 from reflector.runtime.decisions import settling
+from reflector.runtime.experiences.names import PIPELINE as EXPERIENCES
 from reflector.runtime.leftovers import clean_up
 from reflector.runtime.scheduling import route_settings
 from reflector.runtime.watch import Watch
@@ -107,16 +108,15 @@ def let_go(context: Context, log: FilteringBoundLogger, run_id: str, named: str 
         log.warning(events.CLEANUP_FAILED, run=run_id, error=str(error))
 
 
-def _lines(bench: Bench, run_id: str, end: Settlement) -> list[str]:
-    """Return what a merged run says that was not said before."""
+def _said(bench: Bench, run_id: str, end: Settlement) -> Mapping[str, Sequence[str]]:
+    """Return what a merged run says that was not said before, line by line for each document."""
     base = reservations.find(bench.state.connection, run_id).base
     if end.outcome is not Outcome.MERGED or not base or not end.tip:
-        return []
+        return {}
     try:
-        found = brought(bench.context, base, end.tip)
+        return brought(bench.context, base, end.tip)
     except ReflectorError:  # it is merged all the same
-        return []
-    return [line for lines in found.values() for line in lines]
+        return {}
 
 
 def settle(bench: Bench, run: Run, end: Settlement, place: Worktree | None) -> Run:
@@ -124,7 +124,10 @@ def settle(bench: Bench, run: Run, end: Settlement, place: Worktree | None) -> R
     now = bench.context.ambient.now()
     parked: list[bool] = []
     given = circumstances(bench)
-    lines = _lines(bench, run.id, end)
+    said = _said(bench, run.id, end)
+    lines = [line for each in said.values() for line in each]
+    # Of an extraction each document is one thing, of all else each line.
+    learned = len(said) if run.request.pipeline == EXPERIENCES else len(lines)
     approved = reviews.decided(bench.state.connection, run.id)
     changes = settling.read_changes(bench.context.agent.run(run.id))
 
@@ -137,7 +140,7 @@ def settle(bench: Bench, run: Run, end: Settlement, place: Worktree | None) -> R
             parked.append(after_run(connection, run, end, given))
         settling.settled(connection, run, end, changes, now)
         if end.outcome is Outcome.MERGED:
-            news.learned_more(connection, run.id, len(lines))
+            news.learned_more(connection, run.id, learned)
 
     cleanse(bench.context.agent.run(run.id))
     reservations.settle(bench.state, run.id, bench.who.token, end, now, also=also)

@@ -14,10 +14,15 @@ LONGEST = 20_000
 
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}\Z")
 _NAME = re.compile(r"[A-Za-z0-9_-]{0,64}\Z")
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z\Z")
+_TIME = re.compile(
+    r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z\Z",
+    re.ASCII,
+)
 _MOST_TAGS = 50
 _LONGEST_NAME = 512
 _MOST = 2**53
+# Far above what changes can reach, and far enough below what JSON holds to grow from there.
+_MOST_VERSION = 2**40
 
 Test = Callable[[Any], bool]
 
@@ -76,7 +81,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_version(value: Any) -> bool:
-    return _is_count(value) and value > 0
+    return _is_count(value) and 0 < value <= _MOST_VERSION
 
 
 def _is_whole(value: Any) -> bool:

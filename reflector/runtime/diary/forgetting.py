@@ -37,11 +37,15 @@ _Record = TypeVar("_Record")
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What went. `pages` are the person's own that still say it: nobody but they write there."""
+    """What went. `pages` are the person's own that still say it: nobody but they write there.
+
+    `twins` are items that stay and say the same: whoever names one by its id means that one.
+    """
 
     ids: tuple[str, ...]
     rewritten: int
     pages: tuple[str, ...]
+    twins: tuple[str, ...]
     searched: search.Searched
 
 
@@ -124,8 +128,9 @@ def take_out(context: Context, words: str) -> Forgotten:
         gone = _Gone(_names(diary, ids, words), words_too, pages, shipped)
         rewritten = _rewrite(memory, repository, gone)
         repository.shown()
-    looked = search.search(context.home, said.needle((*_texts(diary, ids), *words_too.texts)))
-    return Forgotten(ids, rewritten, pages, looked)
+    twins, alone = _compared(frozenset(_texts(diary, ids)), repository.read(adopt=False))
+    looked = search.search(context.home, said.needle((*alone, *words_too.texts)))
+    return Forgotten(ids, rewritten, pages, twins, looked)
 
 
 def along(memory: Memory, wanted: Needle, conversation: str) -> None:
@@ -176,6 +181,19 @@ def _without(diary: Diary, ids: frozenset[str]) -> Diary:
         lexicon=left(diary.lexicon),
     )
     return merging.buried(diary, after)
+
+
+def _compared(gone: frozenset[str], left: Diary) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what stays and says the same, and what is said by nothing that stays."""
+    twins: list[str] = []
+    still: set[str] = set()
+    for key in (*left.entries, *left.traits, *left.lexicon):
+        whole = "\n".join(_texts(left, (key,)))
+        same = {text for text in gone if text and text in whole}
+        still |= same
+        if any(" " in text or not text.isascii() for text in same):  # a tag alone is no saying
+            twins.append(key)
+    return tuple(twins), tuple(sorted(gone - still))
 
 
 def _texts(diary: Diary, ids: tuple[str, ...]) -> Iterator[str]:

@@ -38,6 +38,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
             "forgotten": list(done.ids),
             "rewritten": done.rewritten,
             "your_pages": list(done.pages),
+            "say_the_same": list(done.twins),
             "searched": searched.as_json(done.searched),
         }
     )
@@ -51,3 +52,6 @@ def _tell(done: Forgotten, out: Output) -> None:
     )
     for page in done.pages:
         out.say(f"{safe(page)} is your own page and still says it; edit it, then do this again.")
+    if done.twins:
+        same = "1 other item says" if len(done.twins) == 1 else f"{len(done.twins)} others say"
+        out.say(f"{same} the same and stayed: `reflector diary forget` with those words takes all.")

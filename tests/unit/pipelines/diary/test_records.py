@@ -276,3 +276,20 @@ def test_whatever_an_entry_becomes_it_is_read_as_it_was_written(texts: list[str]
         assert diary.entries["e1"].text == written
         assert "".join(part.text for part in diary.entries["e1"].parts) == written
     assert diary.damaged == ()
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"version": 2**52},
+        {"updated_at": "2026-99-99T09:00:00Z"},
+        {"created_at": "2026-11-30T25:00:00Z"},
+        {"created_at": "２０２６-11-30T09:00:00Z"},
+    ],
+)
+def test_a_record_with_a_version_or_a_time_that_cannot_be_is_damaged(odd: dict[str, object]):
+    sound = Entry("a" * 16, "2026-11-30", "Tea.", "chat", created_at="2026-11-30T09:00:00Z")
+    files = dict(records.files(Diary(entries={sound.id: sound})))
+    path = records.entry_path(sound)
+    files[path] = json.dumps({**json.loads(files[path]), **odd}).encode()
+    assert records.read(files).damaged == (path,)

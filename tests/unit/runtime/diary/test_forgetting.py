@@ -57,6 +57,15 @@ def test_an_item_goes_by_its_id_from_every_commit_and_the_rest_stays(scene, diar
     assert "kettle" not in (diary.path / "README.md").read_text()
 
 
+def test_what_another_item_says_as_well_is_named_and_not_called_left_over(scene, diary):
+    twin = Entry("c" * 16, "2026-11-21", f"{GONE} Twice.", "chat")
+    diary.change("4", "x", lambda now: replace(now, entries={**now.entries, twin.id: twin}))
+    done = take_out(scene.context(), "a" * 16)
+    assert (done.ids, done.twins) == (("a" * 16,), (twin.id,))
+    assert done.searched.still == ()
+    assert set(diary.read().entries) == {twin.id}
+
+
 def test_everything_that_says_a_text_goes_whatever_its_case(scene, diary):
     note(scene.context(), "Never mention the Kettle.")
     would = look(scene.context(), "kettle")

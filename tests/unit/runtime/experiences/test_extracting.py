@@ -21,6 +21,7 @@ from reflector.runtime.experiences import background
 from reflector.runtime.experiences.due import Wish
 from reflector.runtime.experiences.foreground import extract_now
 from reflector.runtime.loop import Quiet
+from reflector.runtime.news import news
 from reflector.runtime.status import status
 from reflector.runtime.undo import undo
 from reflector.store import journal, reservations, scheduling, segments
@@ -445,3 +446,14 @@ def test_what_a_person_asks_not_to_record_is_in_no_segment(scene: Person):
     shown = "\n".join(scene.model.asked(calls.EXTRACT))
     assert "Check the disk." in shown
     assert "another job" not in shown
+
+
+def test_of_an_extraction_each_document_is_one_thing_learned(scene: Person):
+    text = "One.\n\nTwo.\n\nThree."
+    scene.model.learns["disk"] = {"experiences": [experience("Free the data disk", text)]}
+    scene.works("The data disk is full.", "Looking.", SHELL, "Done.")
+    assert runs(scene.extracts(Wish(force=True)))
+    with scene.context().state() as state:
+        known = news(state.connection)
+    assert known is not None
+    assert known.things == len(scene.kept()) == 1
