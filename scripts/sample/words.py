@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from reflector.core.bank import bank_id
+from reflector.memory.experiences.form import Layer, Stored, path_for, render
 
 SHOP = bank_id("shop", "github.com/example/shop")
 PRESS = bank_id("press", "github.com/example/press")
@@ -93,10 +96,8 @@ def chapters() -> dict[str, dict[str, bytes]]:
     return {
         "Write down what is known of the shop": dict(_reference()),
         "Note the decisions of three projects": dict(_banks()),
-        "Keep what was learned the hard way": dict(
-            _numbered("experiences", "lesson", _EXPERIENCES)
-        ),
-        "Keep facts": dict(_numbered("facts", "fact", _FACTS)),
+        "Keep what was learned the hard way": dict(_items("experience", _EXPERIENCES)),
+        "Keep facts": dict(_items("fact", _FACTS)),
     }
 
 
@@ -150,14 +151,14 @@ def _banks() -> list[tuple[str, bytes]]:
     ]
 
 
-def _numbered(folder: str, kind: str, lines: tuple[str, ...]) -> list[tuple[str, bytes]]:
-    return [
-        (
-            f"{folder}/{kind}-{number:02d}.md",
-            document(f"{kind} {number}", f"{kind.capitalize()} {number}", line),
-        )
-        for number, line in enumerate(lines, 1)
-    ]
+def _items(layer: Layer, lines: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
+    for number, line in enumerate(lines, 1):
+        which = f"{number if layer == 'experience' else number + 0x100:08x}"
+        created = f"2026-10-{number:02d}T09:00:00.000Z"
+        title = line.partition(";")[0].rstrip(".") if layer == "experience" else "the shop"
+        path = path_for(layer, title, which, created)
+        item = Stored(layer, which, path, title, line, created, project=SHOP, source="manual")
+        yield path, render(item)
 
 
 def _skill(name: str, when: str) -> bytes:

@@ -8,7 +8,7 @@ from reflector.pipelines.diary import block
 from reflector.pipelines.diary.recalling import Recalled
 from reflector.runtime.diary.shown import recalled, today_of
 from reflector.runtime.wiring import Context
-from reflector.store import latest
+from reflector.store import meant
 
 ELEMENT = "it_comes_to_mind"
 
@@ -20,7 +20,7 @@ def group(context: Context, session: str, prompt: str) -> Group:
     """
     try:
         with context.state() as state:
-            conversation = latest.of_session(state.connection, session)
+            conversation = meant.of_session(state.connection, session)
         found = recalled(context, prompt, conversation)
     except ReflectorError:  # a prompt goes on whatever is the matter; `doctor` tells of it
         return Group(ELEMENT, ())

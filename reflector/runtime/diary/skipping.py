@@ -8,7 +8,7 @@ from reflector.core.errors import BusyError, NotFoundError
 from reflector.runtime.diary.repository import require_enabled
 from reflector.runtime.spooled import drain_spool
 from reflector.runtime.wiring import Context
-from reflector.store import diary, latest
+from reflector.store import diary, meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def skip(context: Context, conversation: str = "") -> Skipped:
             hint="Run the same command again in a moment.",
         )
     with context.state() as state, state.transaction() as connection:
-        key = conversation or latest.conversation(connection)
+        key = conversation or meant.conversation(connection)
         turn = diary.skip_turn(connection, key) if key else None
     if turn is None:
         named = f"the conversation {conversation!r}" if conversation else "any conversation"
