@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from reflector.core.diary import Kind
+if TYPE_CHECKING:  # the settings of every command hold these numbers
+    from reflector.core.diary import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from reflector.runtime import log
 from reflector.runtime.calls.names import ASKS
+from reflector.runtime.decisions.names import PIPELINE
 from reflector.runtime.wiring import Context
 from reflector.store import decisions, ledger_state
 from reflector.store.state import Connection, State
@@ -28,7 +28,8 @@ def anything(connection: Connection) -> bool:
 def at_once(context: Context, state: State, until: float) -> None:
     """Extract what needs no model, at most until that time of the monotonic clock."""
     settings, clock = context.settings, context.ambient.clock
-    if settings.flag("decisions.enabled") and settings.text("engine.name") != ASKS:
+    alone = settings.flag("decisions.enabled") and settings.text("engine.name") != ASKS
+    if alone and decisions.jobs(state.connection, limit=1):
         from reflector.runtime.decisions.extraction import work_off  # noqa: PLC0415
 
         work_off(context, state, lambda: clock.monotonic() > until)
@@ -36,17 +37,16 @@ def at_once(context: Context, state: State, until: float) -> None:
 
 def wanted(context: Context, state: State) -> bool:
     """Tell whether a worker would find something to do now."""
-    from reflector.runtime.calls.allowance import look  # noqa: PLC0415
+    settings = context.settings
+    if not settings.flag("decisions.enabled") or settings.text("engine.name") != ASKS:
+        return False  # no worker can do more than was done at once
+    from reflector.runtime.calls.allowance import Asked, look  # noqa: PLC0415
     from reflector.runtime.calls.waits import Waits  # noqa: PLC0415
     from reflector.runtime.decisions.due import next_due  # noqa: PLC0415
-    from reflector.runtime.decisions.extraction import AUTOMATIC  # noqa: PLC0415
     from reflector.runtime.decisions.planning import Plan  # noqa: PLC0415
 
-    connection, settings = state.connection, context.settings
-    if not settings.flag("decisions.enabled"):
-        return False
-    jobs = settings.text("engine.name") == ASKS and bool(decisions.jobs(connection, limit=1))
-    if jobs and not isinstance(look(context, state, AUTOMATIC), Waits):
+    jobs = decisions.jobs(state.connection, limit=1)
+    if jobs and not isinstance(look(context, state, Asked(PIPELINE)), Waits):
         return True
     return isinstance(next_due(context, state), Plan)
 
@@ -68,6 +68,8 @@ def newest(connection: Connection) -> int:
 
 
 def _parked(bench: Bench) -> None:
+    from reflector.runtime import log  # noqa: PLC0415 - only a worker logs
+
     bench.log.warning(log.ROUTE_PARKED, run="", engine=ASKS)
 
 

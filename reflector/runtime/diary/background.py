@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from reflector.core.ambient import stamp
 from reflector.core.errors import ReflectorError
-from reflector.runtime import log
 from reflector.runtime.calls.names import ASKS
 from reflector.runtime.diary.names import AWAKE, TROUBLE
 from reflector.runtime.wiring import Context
@@ -104,6 +103,8 @@ def _steps(bench: Bench, caller: Caller) -> list[Waits | None]:
         slept = hold or sleep(caller, stop)
         done.append(slept if isinstance(slept, Waits) else None)
         if not isinstance(slept, Waits):
+            from reflector.runtime import log  # noqa: PLC0415 - only a worker logs
+
             bench.log.info(log.NIGHT_ENDED, night=slept.id, commit=slept.commit, **slept.counts)
     return done
 
@@ -114,10 +115,14 @@ def newest(connection: Connection) -> int:
 
 
 def _parked(bench: Bench) -> None:
+    from reflector.runtime import log  # noqa: PLC0415 - only a worker logs
+
     bench.log.warning(log.ROUTE_PARKED, run="", engine=ASKS)
 
 
 def _dropped(bench: Bench, why: str) -> None:
+    from reflector.runtime import log  # noqa: PLC0415 - only a worker logs
+
     bench.log.warning(log.TURN_DROPPED, reason=why)
 
 

@@ -24,7 +24,7 @@ ROWS = [
         "3 passed in 0.52s on Python 3.11.4\n[feature/pay-2 9fceb02d0a] exact totals",
     ),
     Row("t2", "tool_call", "", "Edit", '{"file_path": "src/pay.py", "new_string": "a\\nb"}', "ok"),
-    Row("t3", "tool_call", "", "Read", '{"file_path": "C:\\\\work\\\\pay.ini"}', "max=20"),
+    Row("t3", "tool_call", "", "Read", '{"file_path": "C:\\\\shop\\\\pay.ini"}', "max=20"),
 ]
 
 
@@ -45,7 +45,7 @@ def _fact(statement: str, **fields) -> Checked:
         "Ran `pytest -q` in /home/dev/shop; /home/dev/shop/src/pay.py is changed.",
         "Commit 9fceb02 and commit `9fceb02d0a` hold it.",
         "`src/pay.py:5` and `src/` are changed.",
-        r"`C:\work\pay.ini` holds max=20.",
+        r"`C:\shop\pay.ini` holds max=20.",
         "1. read and/or write\n2. CI/CD, e.g. this",
         "Nothing that could be looked up.",
     ],
@@ -88,7 +88,7 @@ def test_what_the_segment_does_not_hold_makes_a_fact_unverified(statement: str, 
 def test_what_can_be_parted_is_taken_out_and_the_rest_is_verified() -> None:
     found = _fact(
         "The export is exact (see /srv/notes.md).\nrows = 1000; retries = 7\n- limit: 99\nmax=20",
-        files=("src/pay.py", "src/none.py", "C:/work/pay.ini"),
+        files=("src/pay.py", "src/none.py", "C:/shop/pay.ini"),
         subject="src/none.py",
         details=("t1", "[t2]", "t9"),
         evidence=("entry u1", "u1", "zz"),
@@ -97,7 +97,7 @@ def test_what_can_be_parted_is_taken_out_and_the_rest_is_verified() -> None:
     assert found.fact_verified
     assert found.fact == EpisodicFact(
         "The export is exact.\nrows = 1000;\nmax=20",
-        files=("src/pay.py", "C:/work/pay.ini"),
+        files=("src/pay.py", "C:/shop/pay.ini"),
         details=("t1", "t2"),
         evidence=("u1",),
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,16 +16,13 @@ from reflector.runtime.loop import Quiet
 from reflector.store import bullets, decisions, reservations
 from reflector.store.locks import Lock
 from tests.support.auditor import audit
+from tests.support.dying import DeathError, dying
 from tests.support.projects import OVERLOADED, Person, delta, here, person
 
 pytestmark = pytest.mark.slow
 
 RIGHT = "Status bar: solid right edge, no bold."
 TYPED = "It broke again, the right edge of the status bar"
-
-
-class DeathError(BaseException):
-    """Stands for the end of the process; nobody catches it."""
 
 
 @pytest.fixture
@@ -52,18 +48,6 @@ def holds(scene: Person) -> None:
         [bullet] = bullets.every(state.connection, scene.bank())
     assert one.consumed_by == bullet.run != ""
     audit(scene.home)
-
-
-def dying(after: Callable[..., Any], when: Callable[..., bool]) -> Callable[..., Any]:
-    """Return a function that does its work and ends the process."""
-
-    def dies(*words: Any, **values: Any) -> Any:
-        done = after(*words, **values)
-        if when(*words):
-            raise DeathError
-        return done
-
-    return dies
 
 
 def test_a_worker_extracts_and_consolidates_until_nothing_is_left(scene: Person):

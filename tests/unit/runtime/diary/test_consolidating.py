@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,9 +15,9 @@ from reflector.runtime.diary.repository import Repository
 from reflector.runtime.ingest import ingest_into
 from reflector.runtime.loop import Quiet
 from reflector.store import diary
-from reflector.store.state import Connection, State
 from tests.support.clocks import WHEN
 from tests.support.companions import OVERLOADED, TALK, Companion, companion, entry
+from tests.support.dying import died
 from tests.support.messages_server import says
 
 pytestmark = pytest.mark.slow
@@ -258,36 +257,18 @@ def test_a_session_of_weeks_ago_is_history_and_one_of_last_days_is_caught_up_wit
         assert home.counts().heard == 1
 
 
-class Death(BaseException):
-    """A process that is gone: nobody catches it."""
-
-
 def test_whoever_dies_between_any_two_effects_loses_no_turn_and_writes_none_twice(
     home: Companion, monkeypatch: pytest.MonkeyPatch
 ):
-    left, whole = 0, State.transaction
-
-    def dying(state: State) -> AbstractContextManager[Connection]:
-        nonlocal left
-        left -= 1
-        if left == 0:
-            raise Death
-        return whole(state)
-
     deaths = 0
     for number in range(1, 20):
         home.model.writes = {"told": entry(f"They told me of the harbour, number {number}.")}
         home.says(f"I told you of harbour {number}", "Yes.", session=f"s{number}")
-        with monkeypatch.context() as patch:
-            patch.setattr(State, "transaction", dying)
-            left = number
-            try:
-                home.writes()
-            except Death:
-                deaths += 1
+        came_to_it = died(monkeypatch, number, home.writes)
+        deaths += came_to_it
         home.writes()
         assert home.texts()[-1].endswith(f"number {number}.")
         assert len(home.texts()) == number
-        if left > 0:
+        if not came_to_it:
             break
     assert deaths >= 5

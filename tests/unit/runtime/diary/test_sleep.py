@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -23,9 +22,9 @@ from reflector.runtime.diary.repository import Repository
 from reflector.runtime.diary.sleep import Slept, due
 from reflector.store import diary as noted
 from reflector.store import scheduling
-from reflector.store.state import Connection, State
 from tests.support.cli import Cli
 from tests.support.companions import OVERLOADED, Companion, companion
+from tests.support.dying import died
 
 pytestmark = pytest.mark.slow
 
@@ -306,22 +305,9 @@ def test_a_line_that_a_person_wrote_by_hand_is_theirs(home: Companion):
     assert "I love mornings." not in home.kept().persona
 
 
-class Death(BaseException):
-    """A process that is gone: nobody catches it."""
-
-
 def test_whoever_dies_between_any_two_effects_of_a_night_counts_everything_once(
     home: Companion, monkeypatch: pytest.MonkeyPatch
 ):
-    left, whole = 0, State.transaction
-
-    def dying(state: State) -> AbstractContextManager[Connection]:
-        nonlocal left
-        left -= 1
-        if left == 0:
-            raise Death
-        return whole(state)
-
     keeps(home, WROTE, lexicon={"the yellow page": Term("the yellow page", 0, "2026-11-30")})
     deaths = 0
     for number in range(1, 20):
@@ -329,16 +315,11 @@ def test_whoever_dies_between_any_two_effects_of_a_night_counts_everything_once(
         home.mentions(["term:the yellow page"], today(home).isoformat(), turn=number)
         home.night(24 * 8)
         _touch(home)
-        with monkeypatch.context() as patch:
-            patch.setattr(State, "transaction", dying)
-            left = number
-            try:
-                home.sleeps()
-            except Death:
-                deaths += 1
+        came_to_it = died(monkeypatch, number, home.sleeps)
+        deaths += came_to_it
         home.sleeps()
         assert home.kept().lexicon["the yellow page"].count == number
         assert home.kept().persona.count(f"I am number {number}.") <= 1
-        if left > 0:
+        if not came_to_it:
             break
     assert deaths >= 4

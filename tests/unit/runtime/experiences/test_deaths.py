@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,13 +13,10 @@ from reflector.runtime.experiences import reserving
 from reflector.runtime.loop import Quiet
 from reflector.store import aftermath, reservations, segments
 from tests.support.auditor import audit
+from tests.support.dying import DeathError, dying
 from tests.support.segments import QUIET, Person, experience, fact, in_process, person
 
 pytestmark = pytest.mark.slow
-
-
-class DeathError(BaseException):
-    """Stands for the end of the process; nobody catches it."""
 
 
 @pytest.fixture
@@ -48,18 +44,6 @@ def holds(scene: Person) -> None:
     assert scene.cursor() == 2
     assert scene.git("rev-list", "--merges", "--count", "main").strip() == "1"
     audit(scene.home)
-
-
-def dying(after: Callable[..., Any], when: Callable[..., bool]) -> Callable[..., Any]:
-    """Return a function that does its work and ends the process."""
-
-    def dies(*words: Any, **values: Any) -> Any:
-        done = after(*words, **values)
-        if when(*words):
-            raise DeathError
-        return done
-
-    return dies
 
 
 def test_a_worker_extracts_until_nothing_is_due(scene: Person):
