@@ -12,6 +12,9 @@ from reflector.surface.cli.output import counted, safe
 
 def lines(found: Searched) -> Iterator[str]:
     """Yield what was looked at, and where it still is."""
+    if not found.texts:
+        yield "Nothing of it is long enough to be looked for elsewhere: it would be found by chance."
+        return
     looked = (
         f"{counted(found.files, 'file')}, {counted(found.objects, 'git object')} and "
         f"{counted(found.tables, 'database')} for {counted(found.texts, 'text')}"
