@@ -7,8 +7,8 @@ import re
 import sys
 from pathlib import Path
 
-from reflector.runtime.settings import KEYS
-from reflector.surface.cli.commands import COMMANDS, Group
+from reflector.runtime.settings_keys import KEYS
+from reflector.surface.cli.commands import HEADINGS, Entry, Group
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -23,15 +23,21 @@ def settings() -> str:
 
 
 def commands() -> str:
-    """Return the table of commands."""
-    rows = ["| command | what it does |", "|---|---|"]
-    for name, entry in COMMANDS.items():
-        if isinstance(entry, Group):
-            inner = entry.commands.items()
-            rows += [f"| `reflector {name} {each}` | {says} |" for each, (_, says) in inner]
-        else:
-            rows.append(f"| `reflector {name}` | {entry[1]} |")
-    return "\n".join(rows)
+    """Return a table of commands under each heading."""
+    rows = []
+    for heading, entries in HEADINGS.items():
+        rows += [f"## {heading.capitalize()}", "", "| command | what it does |", "|---|---|"]
+        for name, entry in entries.items():
+            rows += _command(name, entry)
+        rows.append("")
+    return "\n".join(rows[:-1])
+
+
+def _command(name: str, entry: Entry) -> list[str]:
+    if isinstance(entry, Group):
+        inner = entry.commands.items()
+        return [f"| `reflector {name} {each}` | {says} |" for each, (_, says) in inner]
+    return [f"| `reflector {name}` | {entry[1]} |"]
 
 
 def modules() -> str:
@@ -46,7 +52,8 @@ def modules() -> str:
 
 
 PARTS = {
-    "README.md": {"settings": settings, "commands": commands},
+    "docs/commands.md": {"commands": commands},
+    "docs/settings.md": {"settings": settings},
     "ARCHITECTURE.md": {"modules": modules},
 }
 

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PATCHES = ROOT / "tests" / "sabotage"
 PARTS = ("reflector", "personas", "templates", "tests", "examples", "pyproject.toml")
 # Plugins that the tests do without would cost more than most of the tests.
-PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_timeout")
+PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_timeout", "--timeout=60")
 JOBS = 2
 
 # A test that fails for one of these says that the patch is broken, not that it guards something.

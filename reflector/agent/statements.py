@@ -3,47 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
-from typing import Literal
 
-from reflector.agent import phrases
-from reflector.agent.phrases import Cue, Kind, Language, Phrases
-from reflector.agent.phrases_cjk import CHINESE, JAPANESE, KOREAN
-from reflector.agent.phrases_english import ENGLISH
-
-LANGUAGES: Mapping[Language, Phrases] = {
-    "en": ENGLISH,
-    "zh": CHINESE,
-    "ja": JAPANESE,
-    "ko": KOREAN,
-}
+from reflector.agent.languages import LANGUAGES, language_of
+from reflector.agent.own_words import MAX_SENTENCE, Reason, Skip, quotations, sentences, unquoted
+from reflector.agent.phrases import Cue, Kind, Phrases
 
 MIN_STATEMENT = 4
 MAX_STATEMENT = 300
-MAX_SENTENCE = 400
-PASTED = 2000
-CERTAINLY_PASTED = 20_000
-DUMP = 4
-
-Reason = Literal[
-    "harness message",
-    "pasted text",
-    "code block",
-    "block quotation",
-    "log or trace",
-    "list",
-    "quotation",
-    "question",
-    "hypothetical",
-    "taken back",
-    "said by somebody else",
-    "one-off task",
-    "too long",
-    "redacted text",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +33,6 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Skip:
-    """Something that looked like a statement, or could hide one, and why it was not taken."""
-
-    reason: Reason
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
 class Reading:
     """What one message gave."""
 
@@ -87,148 +47,11 @@ def find_statements(text: str) -> tuple[Statement, ...]:
 
 def read(text: str) -> Reading:
     """Return the explicit statements of a message and what was skipped."""
-    text, offset = _request(text)
-    if phrases.HARNESS.match(text):
-        return Reading(skipped=(Skip("harness message", 1),))
-    if _pasted(text):
-        return Reading(skipped=(Skip("pasted text", 1),))
     found: list[Statement] = []
     skipped: list[Skip] = []
-    for number, line in _own_lines(text, skipped):
-        for sentence in _sentences(line):
-            _take(sentence, number + offset, found, skipped)
+    for line, sentence in sentences(text, skipped):
+        _take(sentence, line, found, skipped)
     return Reading(tuple(found), tuple(skipped))
-
-
-def _request(text: str) -> tuple[str, int]:
-    """Leave out what an editor put before the person's words; return how many lines that was."""
-    if not phrases.EDITOR_CONTEXT.match(text):
-        return text, 0
-    before, _, after = text.partition(phrases.EDITOR_REQUEST)
-    return after, before.count("\n")
-
-
-def _pasted(text: str) -> bool:
-    if len(text) > CERTAINLY_PASTED or phrases.PLAN.match(text):
-        return True
-    lines = text.split("\n")
-    headings = sum(1 for line in lines if phrases.HEADING.match(line))
-    if headings >= 2:
-        return True
-    return len(text) > PASTED and (len(lines) > 20 or max(map(len, lines)) > PASTED)
-
-
-def _own_lines(text: str, skipped: list[Skip]) -> Iterator[tuple[int, str]]:
-    """Yield number (from 1) and text of the lines that a person may have typed themselves."""
-    lines = text.replace("\r\n", "\n").split("\n")
-    listed = _dumped(lines)
-    fence = ""
-    for number, line in enumerate(_unwrapped(lines), 1):
-        mark = line.lstrip()[:3]
-        if fence or mark in ("```", "~~~"):
-            if not fence:
-                skipped.append(Skip("code block", number))
-            fence = _fence(line, fence)
-        elif mark.startswith((">", "＞")):
-            skipped.append(Skip("block quotation", number))
-        elif number in listed:
-            skipped.append(Skip("list", number))
-        elif phrases.LOG_LINE.match(line):
-            skipped.append(Skip("log or trace", number))
-        elif line.strip() and not phrases.HEADING.match(line) and not line.startswith(("|", "<")):
-            yield number, phrases.LIST_ITEM.sub("", line, count=1)
-
-
-def _fence(line: str, fence: str) -> str:
-    """Return the fence that is open after this line."""
-    mark = line.strip()
-    if fence:
-        return "" if mark.startswith(fence) and not mark.strip(fence[0]) else fence
-    # A fence that opens and closes on one line leaves nothing open.
-    return "" if mark.endswith(mark[:3]) and len(mark) > 6 else mark[:3]
-
-
-def _dumped(lines: list[str]) -> set[int]:
-    """Return the numbers of lines in lists so long that nobody types them as a remark."""
-    dumped: set[int] = set()
-    run: list[int] = []
-    for number, line in enumerate([*lines, ""], 1):
-        if phrases.LIST_ITEM.match(line):
-            run.append(number)
-            continue
-        if len(run) >= DUMP:
-            dumped.update(run)
-        run = []
-    return dumped
-
-
-def _unwrapped(lines: list[str]) -> list[str]:
-    """Join sentences that a terminal wrapped; the lines that were drawn up become empty."""
-    joined = list(lines)
-    head = 0
-    for index in range(1, len(joined)):
-        before, line = lines[index - 1], lines[index]
-        wrapped = (
-            len(before) >= 60 and before[-1:] not in ".!?:。！？`" and line.strip()[:1].islower()
-        )
-        if wrapped and len(joined[head]) < MAX_SENTENCE:
-            joined[head] = f"{joined[head].rstrip()} {line.strip()}"
-            joined[index] = ""
-        else:
-            head = index
-    return joined
-
-
-_ENDS = re.compile(r"[.!?](?=\s)[.!?\s]*|[。！？!?]+\s*(?=\S)")
-
-
-def _sentences(line: str) -> Iterator[str]:
-    """Yield the sentences of a line; one that is only an opener or a tail joins its neighbour."""
-    masked = _masked(line)
-    edges = [0, *(match.end() for match in _ENDS.finditer(masked)), len(line)]
-    pieces = [line[start:end] for start, end in pairwise(edges) if start < end]
-    waiting = ""
-    for index, piece in enumerate(pieces):
-        sentence = waiting + piece
-        waiting = ""
-        if index + 1 < len(pieces):
-            following = pieces[index + 1]
-            if _is_opener(piece) or _is_tail(following):
-                waiting = sentence
-                continue
-        yield sentence.strip()
-
-
-def _is_opener(piece: str) -> bool:
-    words = piece.strip()
-    return len(words) <= 40 and bool(LANGUAGES[language_of(words)].opener.search(words))
-
-
-def _is_tail(piece: str) -> bool:
-    words = piece.strip()
-    return len(words) <= 60 and bool(LANGUAGES[language_of(words)].tail.search(words))
-
-
-def _quotations(text: str) -> list[str]:
-    return [match.group() for match in phrases.QUOTED.finditer(text)]
-
-
-def _masked(text: str) -> str:
-    return phrases.QUOTED.sub(lambda match: "\0" * len(match.group()), text)
-
-
-_KANA = re.compile("[ぁ-ゖァ-ヺー]")
-_HANGUL = re.compile("[가-힣]")
-_HAN = re.compile("[一-鿿㐀-䶿]")
-
-
-def language_of(text: str) -> Language:
-    """Tell the language by its script: kana, Hangul and Han are enough, the rest is English."""
-    if _KANA.search(text):
-        return "ja"
-    if _HANGUL.search(text):
-        return "ko"
-    return "zh" if _HAN.search(text) else "en"
 
 
 def _take(sentence: str, line: int, found: list[Statement], skipped: list[Skip]) -> None:
@@ -239,7 +62,7 @@ def _take(sentence: str, line: int, found: list[Statement], skipped: list[Skip])
         skipped.append(Skip("too long", line))
         return
     sentence = " ".join(sentence.replace("’", "'").replace("\0", " ").split())
-    masked = _masked(sentence)
+    masked = unquoted(sentence)
     known = LANGUAGES[language_of(masked)]
     start = _filler(known, masked)
     sentence, masked = sentence[start:], masked[start:]
@@ -249,7 +72,7 @@ def _take(sentence: str, line: int, found: list[Statement], skipped: list[Skip])
         return
     matched = _cue(known, masked)
     if matched is None:
-        if any(_cue(known, one.strip("`\"'“”「」『』«»")) for one in _quotations(sentence)):
+        if any(_cue(known, one.strip("`\"'“”「」『』«»")) for one in quotations(sentence)):
             skipped.append(Skip("quotation", line))
         return
     cue, match = matched
@@ -311,7 +134,7 @@ def _statement(
         kind=cue.kind,
         text=_clean(said),
         subject=words(said) - known.noise,
-        negative=bool(known.negative.search(_masked(said))),
+        negative=bool(known.negative.search(unquoted(said))),
         line=line,
         chosen=chosen,
         rejected=rejected,
@@ -323,7 +146,7 @@ _SCOPE = re.compile(r" (?:in|for|when|on|at|here|please|because|as|since)\b", re
 
 def _contrast(known: Phrases, said: str) -> tuple[str, str]:
     """Return what is to be used and what is not, in "X, not Y" and its like."""
-    masked = _masked(said)
+    masked = unquoted(said)
     for pattern in known.contrast:
         match = pattern.search(masked)
         if match:

@@ -82,6 +82,10 @@ class Tree:
 
     oid: str
     reader: ObjectReader = field(compare=False, repr=False)
+    # A folder of thousands is looked through once, however many of its paths are asked for.
+    _found: dict[str, dict[str, Listed]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
     @classmethod
     def of(cls, mapping: Mapping[str, bytes | tuple[int, bytes]]) -> Tree:
@@ -106,10 +110,7 @@ class Tree:
     def find(self, path: str) -> Leaf | None:
         """Return the leaf at a path, None when there is none."""
         folder, _, name = path.rpartition("/")
-        for listed in self._folder(folder):
-            if listed.name == name and listed.mode != FOLDER:
-                return Leaf(path, listed.mode, listed.oid)
-        return None
+        return _leaf(path, self._leaves_in(folder).get(name))
 
     def read(self, path: str) -> bytes | None:
         """Return the bytes of a plain file, None for anything else: links are not followed."""
@@ -129,6 +130,13 @@ class Tree:
         """Return the paths of all names, folders too, in the folder that holds a path."""
         folder, slash, _ = path.rpartition("/")
         return tuple(folder + slash + listed.name for listed in self._folder(folder))
+
+    def _leaves_in(self, folder: str) -> dict[str, Listed]:
+        if folder not in self._found:
+            leaves = [one for one in self._folder(folder) if one.mode != FOLDER]
+            # Of two with one name, as a crafted tree can have them, the first.
+            self._found[folder] = {one.name: one for one in reversed(leaves)}
+        return self._found[folder]
 
     def _folder(self, path: str) -> Sequence[Listed]:
         listing = self.reader.listing(self.oid)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from reflector.core.errors import HomeError
 from reflector.pipelines.contexts import SeedContext
-from reflector.pipelines.prompts import Words
 from reflector.runtime import launcher
-from reflector.runtime.wiring import Context, data_folder
+from reflector.runtime.wiring import Context
+from reflector.runtime.words import open_words
 from reflector.store.disk import make_folder, on_disk
 from reflector.store.locks import held
 from reflector.vcs import porcelain
@@ -69,7 +69,7 @@ def _init(context: Context, scrubbed: Scrubbed) -> Born:
 
 def _plant(context: Context, scrubbed: Scrubbed, folder: Path) -> None:
     porcelain.init(scrubbed, folder)
-    words = Words(data_folder())
+    words = open_words()
     today = context.ambient.clock.now().astimezone().date().isoformat()
     seeds = words.seeds()
     for name in seeds:

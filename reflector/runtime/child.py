@@ -55,8 +55,8 @@ class WorktreeCommit:
         """Commit the worktree's present content. Raises DocumentError with every finding."""
         pipeline, agent = self._payload.pipeline, self._payload.agent_id
         message = render(kind, pipeline, summary, updates, agent)
-        with self._worktree.reads() as reads:
-            self.tip = reads.commit_worktree(
+        with self._worktree.writes() as writes:
+            self.tip = writes.commit_worktree(
                 self._worktree.branch,
                 self.tip,
                 FOLDERS,

@@ -22,7 +22,7 @@ from reflector.runtime import short_memory
 from reflector.runtime.banks import bank_of
 from reflector.runtime.settings import Settings
 from reflector.runtime.view_cache import gists_of, viewed
-from reflector.runtime.wiring import Context, data_folder, resolve
+from reflector.runtime.wiring import Context, resolve
 
 _RECALLED = 8
 _LESS = 40
@@ -136,10 +136,10 @@ def launcher(context: Context) -> str:
 def _preface(context: Context, start: Path | None) -> list[str]:
     # Importing the templates costs more than compiling does.
     from reflector.pipelines.contexts import PrefaceContext  # noqa: PLC0415
-    from reflector.pipelines.prompts import Words  # noqa: PLC0415
+    from reflector.runtime.words import open_words  # noqa: PLC0415
 
     command = _command(context, start, "memory", "cat", "PATH")
-    text = Words(data_folder()).preface(PrefaceContext(read_more=command))
+    text = open_words().preface(PrefaceContext(read_more=command))
     return text.rstrip("\n").split("\n")
 
 

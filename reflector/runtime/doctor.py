@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from reflector.core.errors import DocumentError, ReflectorError
 from reflector.memory.document import parse
 from reflector.memory.tree import is_document
+from reflector.runtime import too_late
 from reflector.runtime.harnesses import findings
 from reflector.runtime.sandbox_probe import outlook
 from reflector.runtime.status import status
@@ -142,6 +143,16 @@ def _diary(context: Context) -> Iterator[Check]:
             yield Check("diary", ok=True, message="the diary stays here and can be read")
 
 
+def _beside(context: Context) -> Iterator[Check]:
+    if not context.settings.flag("recall.inject"):
+        return
+    with context.state() as state:
+        found = too_late.week(state.connection, context.ambient.clock.now())
+    if found.total:
+        hint = "This machine is busy. `recall.inject = false` in the home's config.toml spares the wait."
+        yield Check("beside", not found.slow, found.sentence, hint)
+
+
 def _limits(_context: Context) -> Iterator[Check]:
     yield Check(
         "limits",
@@ -158,6 +169,7 @@ _CHECKS: dict[str, Callable[[Context], Iterator[Check]]] = {
     "diary": _diary,
     "harnesses": _harnesses,
     "sandbox": _sandbox,
+    "beside": _beside,
     "problems": _problems,
     "limits": _limits,
 }

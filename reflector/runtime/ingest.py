@@ -13,17 +13,17 @@ from typing import BinaryIO
 from reflector.core.ambient import instant, stamp
 from reflector.core.capture import capture
 from reflector.core.cleaning import clean
-from reflector.core.entry import ConversationKey, Entry, Kind
 from reflector.core.errors import BusyError, PausedError, TranscriptError
 from reflector.core.redact import redact
 from reflector.harness import reading
 from reflector.runtime import notices, pauses
-from reflector.runtime.consent import Consent, No
+from reflector.runtime.consent import Consent
 from reflector.runtime.decisions.hearing import Hearing
 from reflector.runtime.diary import hearing as diary
 from reflector.runtime.gate import Gate
 from reflector.runtime.record_names import Names
 from reflector.runtime.recording import consent
+from reflector.runtime.tally import Tally
 from reflector.runtime.transcripts import open_file, recognised, source_name
 from reflector.runtime.watch import Watch
 from reflector.runtime.wiring import Context
@@ -179,52 +179,24 @@ class _File:
 
 
 def _read(context: Context, state: State, file: _File, given: Consent, watch: Watch) -> Ingested:
-    progress = _Progress(state, file)
-    known = progress.known
-    gate = _gate(context, state, file, given, first=known is sources.START)
-    start = reading.Position(known.resume_at, known.read_to, known.rows)
-    tally = _Tally(bad_lines=known.bad_lines)
-    wanted = context.settings.flag("decisions.enabled") and not file.passing_by
-    hearing = Hearing(wanted=wanted)
-    lived = context.settings.flag("diary.enabled") and not file.history
-    remembering = diary.Hearing(wanted=lived)
-    names = Names()
-    key = str(names.of(file.source.file_key))
-    before = _steps(state, key)
-    for batch in file.source.batches(start, settled=file.settled):
-        progress.moved(batch.position)
+    one = _Reading(context, state, file, given)
+    before = _steps(state, one.key)
+    for batch in file.source.batches(one.start, settled=file.settled):
+        one.progress.moved(batch.position)
         # Asked again after reading: what was said since somebody paused is in no batch before.
-        gate.pauses(pauses.read(context.home))
-        records = names.cleaned(batch.records)
-        with state.transaction() as connection:
-            appender = Appender(connection, context.ambient.now())
-            gate.begin(state, records, context.ambient.now())
-            idle = _idle(connection, records, tally) if file.passing_by else {}
-            extracted = _extracted(connection, records) if file.history else []
-            for record in records:
-                _store(appender, record, tally, gate)
-                added = tally.take_new()
-                hearing.heard(connection, record, added, context.ambient.now())
-                remembering.heard(connection, record, added, context.ambient.now())
-            tally.bad_lines += batch.bad_lines
-            tally.skipped += batch.skipped
-            if gate.end(appender):
-                progress.save(connection, key, tally.bad_lines, context.ambient.now())
-            for rule, count in tally.take_redactions().items():
-                add_redactions(connection, rule, count)
-            notices.add_replaced(connection, tally.take_typed())
-            imports.pass_by(connection, tally.passed(idle), context.ambient.now())
-            segments.pass_by(connection, extracted)
-        _unsearch(context, gate)
-        watch.reading(file.path, batch.position.read_to, progress.mark.size)
+        one.gate.pauses(pauses.read(context.home))
+        one.journal(batch)
+        _unsearch(context, one.gate)
+        watch.reading(file.path, batch.position.read_to, one.progress.mark.size)
         if watch.stop():
             break
+    tally = one.tally
     return Ingested(
         path=file.name,
         format=file.source.harness,
-        conversation=key,
+        conversation=one.key,
         entries=tally.entries,
-        steps=_steps(state, key) - before,
+        steps=_steps(state, one.key) - before,
         skipped=tally.skipped,
         bad_lines=tally.bad_lines,
         left_out=tally.left_out,
@@ -233,8 +205,53 @@ def _read(context: Context, state: State, file: _File, given: Consent, watch: Wa
     )
 
 
+class _Reading:
+    """One reading of a file: where it starts, who judges and hears its records, what it counts."""
+
+    def __init__(self, context: Context, state: State, file: _File, given: Consent) -> None:
+        self.progress = _Progress(state, file)
+        known = self.progress.known
+        self.gate = _gate(context, state, file, given, first=known is sources.START)
+        self.start = reading.Position(known.resume_at, known.read_to, known.rows)
+        self.tally = Tally(bad_lines=known.bad_lines)
+        wanted = context.settings.flag("decisions.enabled") and not file.passing_by
+        lived = context.settings.flag("diary.enabled") and not file.history
+        self._hearings = (Hearing(wanted=wanted), diary.Hearing(wanted=lived))
+        self._names = Names()
+        self.key = str(self._names.of(file.source.file_key))
+        self._now = context.ambient.now
+        self._state = state
+        self._file = file
+
+    def journal(self, batch: reading.Batch) -> None:
+        """Write a batch with all that follows from it, in one transaction."""
+        records = self._names.cleaned(batch.records)
+        with self._state.transaction() as connection:
+            appender = Appender(connection, self._now())
+            self.gate.begin(self._state, records, self._now())
+            idle = _idle(connection, records, self.tally) if self._file.passing_by else {}
+            extracted = _extracted(connection, records) if self._file.history else []
+            for record in records:
+                self._take(appender, connection, record)
+            self.tally.bad_lines += batch.bad_lines
+            self.tally.skipped += batch.skipped
+            if self.gate.end(appender):
+                self.progress.save(connection, self.key, self.tally.bad_lines, self._now())
+            for rule, count in self.tally.take_redactions().items():
+                add_redactions(connection, rule, count)
+            notices.add_replaced(connection, self.tally.take_typed())
+            imports.pass_by(connection, self.tally.passed(idle), self._now())
+            segments.pass_by(connection, extracted)
+
+    def _take(self, appender: Appender, connection: Connection, record: reading.Record) -> None:
+        _store(appender, record, self.tally, self.gate)
+        added = self.tally.take_new()
+        for hearing in self._hearings:
+            hearing.heard(connection, record, added, self._now())
+
+
 def _idle(
-    connection: Connection, records: Sequence[reading.Record], tally: _Tally
+    connection: Connection, records: Sequence[reading.Record], tally: Tally
 ) -> dict[str, int]:
     """Return the conversations that have no backlog of their own, with what they were given."""
     keys = {str(key): key for key in {record.key for record in records}}
@@ -291,48 +308,7 @@ class _Progress:
         self._afresh, self._unsaved = False, reading.Position()
 
 
-class _Tally:
-    """Counts over one file."""
-
-    def __init__(self, bad_lines: int) -> None:
-        self.entries = self.skipped = 0
-        self.bad_lines = bad_lines
-        self.left_out: dict[str, int] = {}
-        self.added: dict[ConversationKey, int] = {}
-        self.passed_by: set[str] = set()
-        self._redactions: dict[str, int] = {}
-        self._typed: dict[str, int] = {}
-        self.new: Entry | None = None
-
-    def take_new(self) -> Entry | None:
-        taken, self.new = self.new, None
-        return taken
-
-    def refused(self, why: No) -> None:
-        self.left_out[why.value] = self.left_out.get(why.value, 0) + 1
-
-    def redacted(self, kind: Kind, counts: Mapping[str, int]) -> None:
-        for rule, count in counts.items():
-            self._redactions[rule] = self._redactions.get(rule, 0) + count
-            if kind is Kind.USER:
-                self._typed[rule] = self._typed.get(rule, 0) + count
-
-    def passed(self, before: Mapping[str, int]) -> list[str]:
-        now = {str(key): count for key, count in self.added.items()}
-        grown = [key for key, count in before.items() if now.get(key, 0) > count]
-        self.passed_by.update(grown)
-        return grown
-
-    def take_redactions(self) -> dict[str, int]:
-        taken, self._redactions = self._redactions, {}
-        return taken
-
-    def take_typed(self) -> dict[str, int]:
-        taken, self._typed = self._typed, {}
-        return taken
-
-
-def _store(appender: Appender, record: reading.Record, tally: _Tally, gate: Gate) -> None:
+def _store(appender: Appender, record: reading.Record, tally: Tally, gate: Gate) -> None:
     match record:
         case reading.Appended(key, parent, entry):
             if why := gate.why(record):

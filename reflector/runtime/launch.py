@@ -105,7 +105,8 @@ def _start(command: Sequence[str], run_folder: Path, environ: Mapping[str, str])
                 start_new_session=True,
             )
     except OSError as error:
-        raise RunFailedError(f"The child could not be started: {error.strerror}.") from error
+        said = f"{error.filename or command[0]}: {error.strerror}"
+        raise RunFailedError(f"The child could not be started: {said}.") from error
 
 
 def _close(stream: IO[bytes]) -> None:

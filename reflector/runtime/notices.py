@@ -11,7 +11,7 @@ from typing import Any
 from reflector.core import park
 from reflector.core.ambient import stamp
 from reflector.core.park import Parked
-from reflector.runtime import news, waiting
+from reflector.runtime import news, too_late, waiting
 from reflector.runtime.scheduling import today
 from reflector.runtime.wiring import Context
 from reflector.store import imports, scheduling, sources
@@ -180,4 +180,5 @@ _ALL: tuple[Callable[[Context, State], Iterator[Notice]], ...] = (
     _degraded,
     _passed_by,
     _day_over,
+    too_late.told,
 )

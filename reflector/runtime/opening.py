@@ -14,8 +14,7 @@ from reflector.memory.experiences.form import layer_of
 from reflector.memory.tree import Tree, is_document, tier
 from reflector.memory.view import gist
 from reflector.pipelines.contexts import OpeningContext, OpeningDocument, OpeningExperience
-from reflector.pipelines.prompts import Words
-from reflector.runtime.wiring import data_folder
+from reflector.runtime.words import open_words
 
 _WHOLE = 24_000
 _HEAD = 6_000
@@ -37,7 +36,7 @@ def opening(
     left_out, counted = _facts(found)
     named = [_shown(each) for each in found if each[0] not in left_out]
     documents = sorted([*named, *counted], key=lambda one: one.path)
-    return Words(data_folder()).opening(
+    return open_words().opening(
         OpeningContext(
             tree=documents,
             system=[one for one in documents if tier(one.path) == "system"],

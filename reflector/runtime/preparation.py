@@ -11,7 +11,6 @@ from reflector.agent.presets import TRANSCRIPT
 from reflector.core.run import Run
 from reflector.pipelines.contexts import PromptContext, PromptConversation
 from reflector.pipelines.off_record import recorded
-from reflector.pipelines.prompts import Words
 from reflector.runtime.decisions import preparing
 from reflector.runtime.decisions.names import PIPELINE
 from reflector.runtime.experiences.names import PIPELINE as EXPERIENCES
@@ -21,7 +20,8 @@ from reflector.runtime.judgement import system_limit
 from reflector.runtime.opening import opening
 from reflector.runtime.payload import Payload, conversation, user_entries
 from reflector.runtime.routing import route
-from reflector.runtime.wiring import Context, data_folder
+from reflector.runtime.wiring import Context
+from reflector.runtime.words import open_words
 from reflector.store import journal
 from reflector.store.state import State
 from reflector.vcs.reads import Reads
@@ -91,7 +91,7 @@ def assemble(context: Context, state: State, run: Run, place: Worktree) -> Paylo
 
 
 def _prompt(context: Context, run: Run, payload: Payload) -> str:
-    return Words(data_folder()).prompt(
+    return open_words().prompt(
         payload.pipeline,
         PromptContext(
             run_id=run.id,

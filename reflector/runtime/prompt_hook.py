@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from reflector.core.errors import HomeError
-from reflector.runtime.prompted import LONGEST, Prompted, prompted
+from reflector.runtime import beside
 from reflector.runtime.recall import note_uses
 from reflector.runtime.wiring import Context
 from reflector.store.disk import read_regular
 
-FOLDER = "prompted"
+FOLDER = "beside"
 """Beside the blocks: a file for each session, with the marks of what it was shown. Derived."""
 
 _MOST_BYTES = 1 << 16
@@ -26,13 +26,13 @@ class Said:
     """What a hook is told: a line with the size of the text, a line of marks, the text."""
 
     raw: bytes
-    shown: Prompted
+    shown: beside.Shown
 
 
 def answer(context: Context, session: str, cwd: Path | None, prompt: BinaryIO) -> Said:
     """Read a prompt and say what is shown beside it; the hook keeps the marks if it shows it."""
-    text = prompt.read(LONGEST * 4).decode("utf-8", "replace")
-    shown = prompted(context, session, cwd, text, _marks(context, session))
+    text = prompt.read(beside.LONGEST * 4).decode("utf-8", "replace")
+    shown = beside.shown(context, session, cwd, text, _marks(context, session))
     body = f"{' '.join(shown.marks)}\n{shown.text}".encode("utf-8", "replace")
     return Said(b"%d\n%s" % (len(body), body) if shown.text else b"0\n", shown)
 

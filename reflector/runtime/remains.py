@@ -17,6 +17,7 @@ from reflector.runtime.wiring import Context
 from reflector.store import reservations
 from reflector.store.locks import Lock
 from reflector.store.state import State
+from reflector.vcs.index_lock import passing_locks
 from reflector.vcs.reads import Reads
 from reflector.vcs.worktree import BRANCHES
 
@@ -28,14 +29,9 @@ _WAITING = (Outcome.PARENT_DIRTY, Outcome.AWAITING_REVIEW)
 
 _TEMPORARY = (
     *("repo/.git/reflector-*", "repo/.git/objects/**/tmp_*"),
+    *("diary/.git/reflector-*", "diary/.git/objects/**/tmp_*"),
     *(".*.tmp", "runs/*/.*.tmp", "runs/*/out/.*.tmp"),
 )
-_LOCKS = (
-    *("repo/.git/refs/**/*.lock", "repo/.git/packed-refs.lock"),
-    *("repo/.git/config.lock", "repo/.git/HEAD.lock"),
-)
-"""Locks that git holds for moments. Not `index.lock`: a person's commit holds it for as long as its
-editor is open, and no process tells of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +127,22 @@ def _files(context: Context, now: float) -> Iterator[Leftover]:
     for pattern in _TEMPORARY:
         for file in _matching(root, pattern):
             yield Leftover("temporary", str(file.relative_to(root)), "", _age(file, now))
-    locks = [file for pattern in _LOCKS for file in _matching(root, pattern)]
-    held = bool(locks) and _git_works_in(context.agent.repo)
-    for file in locks:
-        yield Leftover("lock", str(file.relative_to(root)), "", _age(file, now), needed=held)
+    for repository in (context.agent.repo, context.agent.diary):
+        locks = passing_locks(repository / ".git")
+        held = bool(locks) and _git_works_in(repository)
+        for file in locks:
+            yield Leftover("lock", str(file.relative_to(root)), "", _age(file, now), needed=held)
 
 
 def dead_locks(context: Context) -> list[Path]:
     """Return git's locks that no git can hold: for who holds all of ours, none while a git works."""
-    root = context.agent.path
-    locks = [file for pattern in _LOCKS for file in _matching(root, pattern)]
-    return [] if locks and _git_works_in(context.agent.repo) else locks
+    return dead_locks_in(context.agent.repo)
+
+
+def dead_locks_in(repository: Path) -> list[Path]:
+    """Return the locks of one repository, for who alone of ours may hold any there now."""
+    locks = passing_locks(repository / ".git")
+    return [] if locks and _git_works_in(repository) else locks
 
 
 def _matching(root: Path, pattern: str) -> Iterator[Path]:

@@ -22,7 +22,7 @@ from reflector.memory.short_memory import (
     render,
 )
 from reflector.memory.short_memory_edit import Change, edited
-from reflector.runtime.wiring import Context, data_folder
+from reflector.runtime.wiring import Context
 from reflector.store import short_memory as files
 from reflector.store.disk import make_folder
 from reflector.store.locks import held
@@ -104,11 +104,11 @@ def policy(context: Context, start: Path | None) -> str:
 def _policy(places: Sequence[Candidate], *, full: bool) -> str:
     # Importing the templates costs more than everything else here.
     from reflector.pipelines.contexts import ShortMemoryContext  # noqa: PLC0415
-    from reflector.pipelines.prompts import Words  # noqa: PLC0415
+    from reflector.runtime.words import open_words  # noqa: PLC0415
 
     paths = {one.scope: _speakable(one.path) for one in places}
     words = ShortMemoryContext(user=paths["user"], project=paths.get("project", ""))
-    return Words(data_folder()).short_memory_policy(words, full=full)
+    return open_words().short_memory_policy(words, full=full)
 
 
 def looked(places: Sequence[Candidate]) -> tuple[Looked, ...]:

@@ -12,9 +12,9 @@ from reflector.core.errors import GitError, ReflectorError, StateError
 from reflector.core.redact import redact
 from reflector.core.run import Outcome, Phase, Reason, Run, Settlement
 from reflector.memory.rules import Verdict
+from reflector.runtime import altered, sandbox, sandbox_probe
 from reflector.runtime import log as events
 from reflector.runtime import payload as payloads
-from reflector.runtime import sandbox, sandbox_probe
 from reflector.runtime.agent_confinement import confine
 from reflector.runtime.bench import Bench, failed, keep, planned, settle
 from reflector.runtime.experiences.ageing import before_dream
@@ -27,16 +27,14 @@ from reflector.runtime.routing import credentials
 from reflector.runtime.trouble import settlement_of
 from reflector.runtime.waiting import BY_SETTING
 from reflector.store import reservations
-from reflector.store.state import State
 from reflector.vcs import administration, worktree
-from reflector.vcs.port import MAIN, Administration
+from reflector.vcs.port import Administration
 from reflector.vcs.reads import Reads
 from reflector.vcs.whereabouts import trouble
 from reflector.vcs.worktree import Missing, Worktree
 
 _LARGEST_RESULT = 4_000_000
 _HEARTBEAT = 10
-_RUN_ID = len("20261130T120000-0123abcd")
 
 
 class _Settled(Exception):  # noqa: N818 - not an error: how a phase ends the run early
@@ -62,7 +60,7 @@ def resume(bench: Bench, run: Run, place: Worktree) -> Settlement | None:
     result = read_result(work.folder)
     if result is None:
         return None
-    before = _read_administration(work.folder)
+    before = altered.saved(work.folder)
     if run.phase is Phase.RUNNING and before is not None:
         return work.ended(lambda: work.worked(place.base, before, Ended("exited", 0)))
     if run.phase is Phase.VALIDATING and run.tip is not None:
@@ -100,7 +98,7 @@ class _Work:
         base = self._parent_ready()
         payload = self._provision(base)
         before = self._administration()
-        _write_administration(self.folder, before)
+        altered.save(self.folder, before)
         return self.worked(base, before, self._child(payload))
 
     def worked(self, base: str, before: Administration, ended: Ended) -> Settlement:
@@ -174,7 +172,7 @@ class _Work:
         )
         if ended.how == "stopped":
             raise _Settled(
-                Settlement(Outcome.CANCELLED, Reason.INTERRUPTED, "Stopped by a person.")
+                Settlement(Outcome.CANCELLED, Reason.INTERRUPTED, "Stopped before its end.")
             )
         if confined and self.phase is Phase.PROVISIONING:
             self._sandbox_started()
@@ -223,16 +221,12 @@ class _Work:
         return found.tip
 
     def _unaltered(self, before: Administration, base: str, tip: str) -> None:
-        place = self._worktree
-        after = self._administration()
-        repo = self.bench.context.agent.repo
-        fair = administration.main_moved_fairly(repo, before, after, base, tip)
-        fair = fair or _went_back(repo, before, after)
-        refs = _of_others(self.bench.state, self.run.id, before, after)
-        allowed = administration.Allowed(place.branch, refs, main_moved=fair)
-        altered = administration.compare(before, after, allowed)
-        if altered:
-            detail = "Altered during the run: " + ", ".join(altered)
+        repo, after = self.bench.context.agent.repo, self._administration()
+        refs = altered.of_others(self.bench.state, self.run.id, before, after)
+        fair = altered.moved_fairly(repo, before, after, base, tip)
+        allowed = administration.Allowed(self._worktree.branch, refs, main_moved=fair)
+        if names := administration.compare(before, after, allowed):
+            detail = "Altered during the run: " + ", ".join(names)
             raise _Settled(failed(Reason.GIT_ADMIN_ALTERED, detail))
 
     def _administration(self) -> Administration:
@@ -325,49 +319,6 @@ class _Work:
 
     def settle(self, end: Settlement) -> Run:
         return settle(self.bench, self.run, replace(end, usage=self.usage), self.place)
-
-
-def _of_others(
-    state: State, own: str, before: Administration, after: Administration
-) -> frozenset[str]:
-    """Return the refs that other processes of ours made or removed: the ledger knows their runs."""
-    names = {name for name in before.facts.keys() | after.facts.keys() if name.startswith("ref:")}
-    changed = {name for name in names if before.facts.get(name) != after.facts.get(name)}
-    refs = {name.removeprefix("ref:"): after.facts.get(name) for name in changed}
-    return frozenset(ref for ref, now in refs.items() if _is_of_another(state, own, ref, now))
-
-
-def _is_of_another(state: State, own: str, ref: str, now: str | None) -> bool:
-    run = reservations.known(state.connection, ref[-_RUN_ID:])
-    if run is None or run.id == own:
-        return False
-    if ref == f"refs/heads/{run.branch}":  # a run of another slot, or one that was cleaned up
-        return run.settlement is None or now is None
-    waits = run.outcome in (Outcome.PARENT_DIRTY, Outcome.AWAITING_REVIEW)
-    return ref.startswith("refs/reflector/") and (now == run.tip or (now is None and not waits))
-
-
-def _went_back(repo: Path, before: Administration, after: Administration) -> bool:
-    """Tell whether main was reset to an older commit: integration refuses then, and says why."""
-    old, new = (each.facts.get(f"ref:{MAIN}", "") for each in (before, after))
-    if not old or not new or new.startswith("->"):
-        return False
-    with Reads(repo) as reads:
-        return reads.is_ancestor(new, old)
-
-
-def _write_administration(folder: Path, before: Administration) -> None:
-    """Save what the child must leave alone, for whoever finishes its run if we die."""
-    text = json.dumps(before.facts)
-    (folder / "administration.json").write_bytes(text.encode("utf-8", "surrogatepass"))
-
-
-def _read_administration(folder: Path) -> Administration | None:
-    try:
-        raw = (folder / "administration.json").read_bytes()
-        return Administration(dict(json.loads(raw.decode("utf-8", "surrogatepass"))))
-    except (OSError, ValueError, TypeError):
-        return None
 
 
 def read_result(folder: Path) -> dict[str, Any] | None:

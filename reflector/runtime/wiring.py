@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,6 +46,9 @@ class Context:
         """Raise HomeError unless `init` has made this identity."""
         named = self.agent.identity
         option = "" if named == "default" else f" --identity {named!r}"
+        usual = os.path.expanduser(self.environ.get("REFLECTOR_HOME") or "~/.reflector")  # noqa: PTH111 - raises nothing
+        if str(self.home.path) != usual:
+            option = f" --home {shlex.quote(str(self.home.path))}{option}"
         if not os.path.isdir(self.agent.repo):  # noqa: PTH112 - Path.is_dir raises without permission
             raise HomeError(
                 f"There is no memory for the identity {named!r} in {self.home.path}.",

@@ -70,10 +70,11 @@ def write(
     *,
     writer: Writer = "person",
     conversation: str = "",
+    trailers: Sequence[tuple[str, str]] = (),
 ) -> Written:
     """Make one change of the memory, all or nothing: one commit on main, and the files with it.
 
-    `reason` is its subject: one line. `change` may be called again when main moves meanwhile.
+    `reason` is its subject: one line. `trailers` are names and values that follow it. `change` may be called again when main moves meanwhile.
     Raises DocumentError with the first thing that the validator refuses, NoChangeError,
     ParentDirtyError when uncommitted work is in the way, BusyError, UsageError for a bad reason.
     """
@@ -81,6 +82,7 @@ def write(
     lines = [subject(reason), f"Memory-Writer: {writer}"]
     if conversation:
         lines.append(trailer("Conversation", conversation))
+    lines += [trailer(name, value) for name, value in trailers]
     with memory_write(context) as git:
         refuse_unfinished(context.agent)
         adopt_held(context, git)

@@ -6,13 +6,13 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import get_args
 
 from reflector.core.errors import BusyError, NotFoundError, StateError
-from reflector.core.run import Outcome, Phase, Reason, Request, Run, Settlement, advances, consumes
-from reflector.core.snapshot import Mode, Snapshot
+from reflector.core.run import Outcome, Phase, Request, Run, Settlement, advances, consumes
+from reflector.core.snapshot import Snapshot
 from reflector.store.journal import consume
 from reflector.store.locks import Owner
+from reflector.store.run_rows import Row, reserved_row, run_of, snapshot_row, snapshots_of
 from reflector.store.state import State, storable
 
 _MUTABLE = frozenset(
@@ -31,52 +31,20 @@ def reserve(
 ) -> None:
     """Make an active run, inside the caller's transaction. Raises BusyError if there is one."""
     try:
-        connection.execute(
-            "INSERT INTO runs (id, slot, pipeline, repository, state, phase, trigger, origin, "
-            "priority, focus, engine, model, dry_run, target, token, owner_host, owner_boot, "
-            "owner_pid, reserved_at) VALUES "
-            "(?, ?, ?, 'memory', 'active', 'reserved', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                run_id,
-                slot,
-                request.pipeline,
-                request.trigger,
-                request.origin,
-                request.priority,
-                storable(request.focus),
-                request.engine,
-                request.model,
-                request.dry_run,
-                storable(request.target),
-                who.token,
-                who.host,
-                who.boot,
-                who.pid,
-                now,
-            ),
-        )
+        _insert(connection, "runs", reserved_row(run_id, slot, request, who, now))
     except sqlite3.IntegrityError as error:
         raise BusyError(
             f"Another run holds the {slot} slot.", hint="`reflector status` shows it."
         ) from error
-    connection.executemany(
-        "INSERT INTO run_snapshots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (
-                run_id,
-                position,
-                each.conversation,
-                each.mode,
-                each.first_sequence,
-                each.last_sequence,
-                each.first_entry,
-                each.last_entry,
-                each.entries,
-                each.size,
-                each.backlog_remaining,
-            )
-            for position, each in enumerate(snapshots)
-        ],
+    for position, each in enumerate(snapshots):
+        _insert(connection, "run_snapshots", snapshot_row(run_id, position, each))
+
+
+def _insert(connection: sqlite3.Connection, table: str, row: Row) -> None:
+    names, marks = ", ".join(row), ", ".join("?" for _ in row)
+    connection.execute(
+        f"INSERT INTO {table} ({names}) VALUES ({marks})",  # noqa: S608 - constants of run_rows
+        (*row.values(),),
     )
 
 
@@ -156,7 +124,7 @@ def settle(
         if not done:
             raise BusyError(f"Run {run_id} was settled by somebody else.")
         if consumes(end.outcome) and not done[0]["dry_run"]:
-            for each in _snapshots(connection, run_id):
+            for each in snapshots_of(connection, run_id):
                 consume(connection, each)
         if also is not None:
             also(connection)
@@ -318,89 +286,4 @@ def find(connection: sqlite3.Connection, run_id: str) -> Run:
 
 def _runs(connection: sqlite3.Connection, where: str, value: str | int | None) -> list[Run]:
     rows = connection.execute(f"SELECT * FROM runs WHERE {where}", (value,)).fetchall()  # noqa: S608 - constants of this module
-    return [_run(row, _snapshots(connection, row["id"])) for row in rows]
-
-
-def _snapshots(connection: sqlite3.Connection, run_id: str) -> tuple[Snapshot, ...]:
-    rows = connection.execute(
-        "SELECT * FROM run_snapshots WHERE run = ? ORDER BY position", (run_id,)
-    )
-    return tuple(
-        Snapshot(
-            conversation=row["conversation"],
-            first_sequence=row["first_sequence"],
-            last_sequence=row["last_sequence"],
-            first_entry=row["first_entry"],
-            last_entry=row["last_entry"],
-            entries=row["entries"],
-            size=row["size"],
-            backlog_remaining=row["backlog_remaining"],
-            mode=_mode(row["mode"]),
-        )
-        for row in rows
-    )
-
-
-def _mode(text: str) -> Mode:
-    modes: tuple[Mode, ...] = get_args(Mode)
-    return next(mode for mode in modes if mode == text)
-
-
-def request_of(row: sqlite3.Row) -> Request:
-    """Return what a row of the ledger was asked to do."""
-    return Request(
-        pipeline=row["pipeline"],
-        trigger=row["trigger"],
-        origin=row["origin"],
-        priority=row["priority"],
-        engine=row["engine"],
-        model=row["model"],
-        focus=row["focus"],
-        dry_run=bool(row["dry_run"]),
-        target=row["target"],
-    )
-
-
-def _run(row: sqlite3.Row, snapshots: tuple[Snapshot, ...]) -> Run:
-    try:
-        return _parsed(row, snapshots)
-    except (ValueError, TypeError) as error:  # a state or outcome that never was
-        raise StateError(
-            f"The row of run {row['id']} in the state database is damaged: {error}.",
-            hint="`reflector doctor --fix` brings the database back from git and the transcripts.",
-        ) from error
-
-
-def _parsed(row: sqlite3.Row, snapshots: tuple[Snapshot, ...]) -> Run:
-    return Run(
-        id=row["id"],
-        slot=row["slot"],
-        repository=row["repository"],
-        request=request_of(row),
-        phase=Phase(row["phase"]),
-        snapshots=snapshots,
-        reserved_at=row["reserved_at"],
-        started_at=row["started_at"],
-        ended_at=row["ended_at"],
-        branch=row["branch"],
-        base=row["base"],
-        tip=row["tip"],
-        merge_commit=row["merge_commit"],
-        sandboxed=bool(row["sandboxed"]),
-        settlement=_settlement(row),
-    )
-
-
-def _settlement(row: sqlite3.Row) -> Settlement | None:
-    if row["outcome"] is None:
-        return None
-    return Settlement(
-        outcome=Outcome(row["outcome"]),
-        reason=Reason(row["reason"]) if row["reason"] else None,
-        detail=row["detail"],
-        findings=tuple(json.loads(row["findings"])),
-        usage=json.loads(row["usage"]),
-        tip=row["tip"],
-        merge_commit=row["merge_commit"],
-        kept_ref=row["kept_ref"],
-    )
+    return [run_of(row, snapshots_of(connection, row["id"])) for row in rows]

@@ -18,7 +18,7 @@ from reflector.core.schedule import Asked, Day, Part, Standing
 from reflector.core.snapshot import Snapshot
 from reflector.store import journal
 from reflector.store.journal import Conversation
-from reflector.store.reservations import request_of
+from reflector.store.run_rows import request_of
 from reflector.store.state import storable
 
 JOURNAL_LOST = "journal_lost"

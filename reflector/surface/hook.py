@@ -4,7 +4,7 @@ Harnesses start this on every turn, so the hook path imports only modules that a
 interpreter, reads no settings and no database, and never fails: whatever happens, it exits with 0.
 `bin/reflector` in the home runs this very file with `python -IS`; the installed command runs
 `main`. A hook does three things: it appends one line to the spool, prints the cached block and the
-notice where the event takes them, and starts the drainer when nobody is draining.
+notice where the event takes them (`hook_shown`), and starts the drainer when nobody is draining.
 """
 
 # No `from __future__`: even that is a file to open and to run, on every turn of every agent.
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 _LONGEST_LINE = 4096
 _LONGEST_INPUT = 1 << 22
-_LONGEST_NAME = 200
 _LONGEST_TRANSCRIPT = 1 << 25
-_FORMAT = b"reflector-block 2"
 _SECONDS = 0.15
 _SECONDS_INJECTING = 0.4
 _BEGAN = time.monotonic()
@@ -28,7 +26,6 @@ _ALARMS_TO_PASS = (1,) * 6
 _Given = dict[str, object]
 _OBJECTS = 100_000
 """New objects between two searches for garbage: what a start makes stays, and each costs time."""
-_NOTICE = "reflector-notice 1"
 SHOWN = {
     "claude-code": ("SessionStart", "json"),
     "codex": ("SessionStart", "text"),  # an unknown key would void all of its JSON
@@ -42,15 +39,16 @@ JSON_ALWAYS = ("gemini-cli",)
 """Harnesses that read JSON from stdout at every event, also where there is nothing to say."""
 FORGETFUL = ("gemini-cli",)
 """Harnesses that go on with a session without what hooks had added to it."""
-LONGEST_PRINTED = {"claude-code": 9900}
-"""Characters of a line: what a longer one holds is shown to nobody (F116)."""
 
 
 def main() -> int:
     """Run the command in `sys.argv` and return its exit code."""
     words = sys.argv[1:]
     if words[:1] == ["hook"] and len(words) == 3:
-        return hook(words[1], words[2])
+        code = hook(words[1], words[2])
+        if sys.flags.no_site:  # taking the interpreter apart is a fifth of what a turn waits for
+            posix._exit(code)  # noqa: SLF001 - as in `_limit`
+        return code
     if words[:1] == ["hook"]:  # to some harnesses 2, a usage error, says "block": never that
         sys.stderr.write("usage: reflector hook HARNESS EVENT, as in the README: With your agent\n")
         return 0
@@ -147,7 +145,8 @@ def _acts(home: bytes, harness: str, event: str) -> None:
         _recall(home, gate, (harness, event, ""), given)
         return
     agent = home + b"/agents/" + _agent(gate, cwd).encode("utf-8", "surrogateescape")
-    told, notice = _notice(agent, harness, given)
+    tells = _form(harness, event) == "json" and _text(given, "source") != "compact"
+    told, notice = _sibling("hook_shown").notice(agent, _read) if tells else ("", "")
     try:
         _spool(home, harness, event, given, told)
     finally:
@@ -202,7 +201,7 @@ def _recorded(gate: list[tuple[str, str]], cwd: str) -> bool:
     for word, rest in gate:
         if word == "paused" and (rest == "-" or float(rest) > time.time()):
             return False
-        if word == "exclude" and _seldom().matches(rest, cwd):
+        if word == "exclude" and _sibling("hook_seldom").matches(rest, cwd):
             return False
     return True
 
@@ -212,7 +211,7 @@ def _spool(home: bytes, harness: str, event: str, given: _Given, told: str = "")
     fields = {"told": told} if told else {}
     for name in _SPOOLED:
         if value := _text(given, name):
-            fields[name] = _seldom().cleaned(value) if _odd(value) else value
+            fields[name] = _sibling("hook_seldom").cleaned(value) if _odd(value) else value
     # A turn that ends while background work runs has not settled.
     if given.get("background_tasks"):
         fields["busy"] = "1"
@@ -226,15 +225,6 @@ _SPOOLED = (
     "session_id", "transcript_path", "agent_transcript_path", "opencode_path", "prompt_id", "cwd",
     "reason", "source",
 )  # fmt: skip
-
-
-def _seldom() -> "ModuleType":
-    root = __file__.rpartition("/reflector/")[0]
-    if root not in sys.path:
-        sys.path.append(root)  # the launcher starts this file alone
-    from reflector.surface import hook_seldom  # noqa: PLC0415 - one more file, for hardly any hook
-
-    return hook_seldom
 
 
 def _line(harness: str, event: str, more: dict[str, str]) -> bytes:
@@ -280,15 +270,6 @@ _PIECES = bytes(c if chr(c).isalnum() and c < 128 else 32 for c in range(256))
 _Told = tuple[str, str, str]  # harness, event and notice
 
 
-def _notice(agent: bytes, harness: str, given: _Given) -> tuple[str, str]:
-    """Return what a person is told when a session begins, as a stamp and a text."""
-    if SHOWN[harness][1] != "json" or _text(given, "source") == "compact":
-        return "", ""
-    head, _, text = _read(agent + b"/notice").decode("utf-8", "replace").partition("\n\n")
-    kind, _, told = head.partition("\n")
-    return (told, text) if kind == _NOTICE else ("", "")
-
-
 def _inject(home: bytes, agent: bytes, told: _Told, given: _Given) -> None:
     """Print the block, unless the session that goes on has it before its eyes already (F119)."""
     block = _block(home, agent, told, _text(given, "cwd"))
@@ -296,9 +277,9 @@ def _inject(home: bytes, agent: bytes, told: _Told, given: _Given) -> None:
     if goes_on and told[0] not in FORGETFUL:
         path = _text(given, "transcript_path").replace("\0", "").encode("utf-8", "replace")
         raw = _read(path, _LONGEST_TRANSCRIPT)
-        if raw and len(raw) < _LONGEST_TRANSCRIPT and _seldom().seen(raw, block):
+        if raw and len(raw) < _LONGEST_TRANSCRIPT and _sibling("hook_seldom").seen(raw, block):
             block = b""  # in a longer one nobody knows what was compacted further on
-    _owed[:] = [_formed(*told, block)]
+    _owe(told, block)
     _pay()
 
 
@@ -309,28 +290,17 @@ def _recall(home: bytes, gate: list[tuple[str, str]], told: _Told, given: _Given
     if not _form(*told[:2]):  # a turn that would wait longer, with what Python takes, goes on
         _limit(max(_SECONDS_INJECTING - 0.05 - (time.monotonic() - _BEGAN), 0.05))
     agent = home + b"/agents/" + _agent(gate, _text(given, "cwd")).encode("utf-8", "replace")
-    form, text, keep = _seldom().prompted().recalled(home, agent, told, given, FORGETFUL)
+    form, text, keep = _sibling("hook_beside").recalled(home, agent, told, given, FORGETFUL)
     if text:
-        _owed[:] = [_formed(*told, text, form)]
+        _owe(told, text, form)
         _pay()
         keep()
 
 
-def _formed(harness: str, event: str, notice: str, block: bytes, form: str = "") -> bytes:
-    """Return what is printed of a notice and a block."""
-    if (form or _form(harness, event)) != "json":
-        return block
-    from _json import encode_basestring as quoted  # noqa: PLC0415
-
-    parts = [f'"systemMessage":{quoted(notice)}'] if notice else []
-    if block:
-        text = quoted(block.decode("utf-8", "replace"))
-        named = f'"hookEventName":"{event}","additionalContext":{text}'
-        parts.append(f'"hookSpecificOutput":{{{named}}}')
-    line = f"{{{','.join(parts)}}}\n"
-    if len(line) > LONGEST_PRINTED.get(harness, len(line)):
-        return block  # a block of another version; these events take plain text as well
-    return line.encode() if parts or harness in JSON_ALWAYS else b""
+def _owe(told: _Told, block: bytes, form: str = "") -> None:
+    """Owe the harness a notice and a block in their form, in place of what it was owed before."""
+    line = _sibling("hook_shown").formed(*told, block, form or _form(*told[:2]))
+    _owed[:] = [line or (b"{}\n" if told[0] in JSON_ALWAYS else b"")]
 
 
 def _block(home: bytes, agent: bytes, told: _Told, cwd: str) -> bytes:
@@ -338,45 +308,21 @@ def _block(home: bytes, agent: bytes, told: _Told, cwd: str) -> bytes:
 
     A fresh one that takes too long gives way to the cached one: see `_limit`.
     """
-    if _facts(home) == b"-":  # nobody has a memory here, and asking for one would make the home
+    shown = _sibling("hook_shown")
+    if shown.facts(home) == b"-":  # nobody has a memory here: asking for one would make the home
         return b""
     known = cwd.startswith("/") and "\0" not in cwd
     place = cwd.encode("utf-8", "replace") if known else b""
-    stamps, block = _kept(agent, place)
-    if block and all(_holds(agent, stamp) for stamp in stamps):
+    block: bytes
+    stamps, block = shown.kept(agent, place, _read)
+    if block and all(shown.holds(agent, stamp, _read) for stamp in stamps):
         return block
     if not block:  # the session begins in a new place: what holds everywhere is better than nothing
-        stamps, block = _kept(agent, b"")
-    late = _seldom().without_volatile(stamps, block)
-    _owed[:] = [_formed(*told, late)]
-    fresh: bytes = _seldom().fresh(home, place)
+        stamps, block = shown.kept(agent, b"", _read)
+    late = _sibling("hook_seldom").without_volatile(stamps, block)
+    _owe(told, late)
+    fresh: bytes = _sibling("hook_seldom").fresh(home, place)
     return fresh or late
-
-
-def _kept(agent: bytes, place: bytes) -> tuple[list[bytes], bytes]:
-    """Return stamps and text of the block for a working directory, none if it is for another."""
-    name = place.replace(b"%", b"%25").replace(b"/", b"%2F")
-    if len(name) > _LONGEST_NAME:
-        name = name[: _LONGEST_NAME // 2] + name[-_LONGEST_NAME // 2 :]
-    file = agent + (b"/blocks/" + name if place else b"/block")
-    head, _, block = _read(file).partition(b"\n\n")
-    stamps = head.split(b"\n")
-    ours = stamps[0] == _FORMAT and (not place or b"cwd " + place in stamps)
-    return (stamps, block) if ours else ([], b"")
-
-
-def _holds(agent: bytes, stamp: bytes) -> bool:
-    kind, _, rest = stamp.partition(b" ")
-    if kind == b"main":
-        return _main(agent) == rest
-    facts, _, path = rest.partition(b" ")
-    if kind in (b"same", b"here"):
-        return b".".join(_facts(path or agent).split(b".")[:2]) == facts
-    if kind == b"file":
-        return _facts(path) == facts
-    if kind == b"until":
-        return time.time() < float(rest)
-    return True
 
 
 def _agent(gate: list[tuple[str, str]], cwd: str) -> str:
@@ -389,25 +335,6 @@ def _agent(gate: list[tuple[str, str]], cwd: str) -> str:
         if word == "identity" and inside and len(prefix) > best:
             best, found = len(prefix), name
     return found
-
-
-def _main(agent: bytes) -> bytes:
-    git = agent + b"/repo/.git/"
-    if loose := _read(git + b"refs/heads/main").strip():
-        return loose
-    for line in _read(git + b"packed-refs").split(b"\n"):
-        if line.endswith(b" refs/heads/main"):
-            return line.split(b" ")[0]
-    return b""
-
-
-def _facts(path: bytes) -> bytes:
-    try:
-        found = posix.stat(path)
-    except OSError:
-        return b"-"
-    times = (found.st_mtime_ns, found.st_ctime_ns)
-    return b"%d.%d.%d.%d.%d" % (found.st_dev, found.st_ino, found.st_size, *times)
 
 
 def _read(path: bytes, most: int = sys.maxsize) -> bytes:
@@ -424,6 +351,19 @@ def _read(path: bytes, most: int = sys.maxsize) -> bytes:
         parts.clear()
     posix.close(descriptor)
     return b"".join(parts)
+
+
+def _sibling(name: str) -> "ModuleType":
+    """Import a file that lies beside this one, under the package of this one if that has any.
+
+    To the launcher it has none: where the package lies is another search through all folders.
+    """
+    if __package__:
+        return __import__(f"{__package__}.{name}", fromlist=(name,))
+    folder = __file__.rpartition("/")[0]
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return __import__(name)
 
 
 def _drain(home: bytes) -> None:

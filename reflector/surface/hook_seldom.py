@@ -10,10 +10,6 @@ import posix
 import sys
 from _json import encode_basestring as quoted
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import ModuleType
-
 _COMPACTED = (b'"compact_boundary"', b'"type":"compacted"', b'"type":"compaction"')
 
 
@@ -85,13 +81,9 @@ def without_volatile(stamps: list[bytes], block: bytes) -> bytes:
 
 def cleaned(value: str) -> str:
     """Return a value without secrets."""
+    root = __file__.rpartition("/reflector/")[0]
+    if root not in sys.path:
+        sys.path.append(root)  # the launcher knows no package
     from reflector.core.redact import redact  # noqa: PLC0415 - some 30 ms
 
     return redact(value).text
-
-
-def prompted() -> ModuleType:
-    """Return what a prompt's hook needs where memory is shown beside prompts."""
-    from reflector.surface import hook_prompted  # noqa: PLC0415 - where it is switched on
-
-    return hook_prompted

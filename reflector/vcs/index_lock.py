@@ -1,4 +1,4 @@
-"""Git's own `index.lock`, signed with our name, and the files beside it that one change works with."""
+"""Git's own locks: `index.lock`, signed with our name, what lies beside it, and the passing ones."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 _LOCK_WAIT_SECONDS = 5.0
 _LOCK_STEP_SECONDS = 0.1
+_PASSING = ("refs/**/*.lock", "packed-refs.lock", "config.lock", "HEAD.lock")
 
 
 def take(git_dir: Path, run_id: str, token: str, sleep: Callable[[float], None]) -> bool:
@@ -38,6 +39,19 @@ def release(git_dir: Path, run_id: str, token: str) -> None:
     copy_path(git_dir, run_id).with_suffix(".index.lock").unlink(missing_ok=True)
     if our_index_lock(git_dir, run_id, token):
         (git_dir / "index.lock").unlink(missing_ok=True)
+
+
+def passing_locks(git_dir: Path) -> list[Path]:
+    """Return the locks that git holds for moments, whoever holds them.
+
+    Not `index.lock`: a person's commit holds it for as long as its editor is open, and no process
+    tells of it.
+    """
+    found: list[Path] = []
+    for pattern in _PASSING:
+        with contextlib.suppress(FileNotFoundError):  # of a folder that git removes meanwhile
+            found += git_dir.glob(pattern)
+    return found
 
 
 def copy_path(git_dir: Path, run_id: str) -> Path:

@@ -19,6 +19,7 @@ from reflector.vcs.objects import Objects
 from reflector.vcs.porcelain import Porcelain
 from reflector.vcs.port import ADOPTED, WRITTEN, Identity, MergePlan, trailers
 from reflector.vcs.reads import Reads
+from reflector.vcs.writes import Writes
 
 Step = Literal["planned", "locked", "checked", "saved", "moved", "followed"]
 
@@ -280,9 +281,9 @@ def _accepted(
 
 def _check(git: Porcelain, job: Integration, plan: _Planned) -> tuple[str, Path]:
     """Refuse if a person's work is in the way; return the commit object and the index copy (b)."""
-    with Reads(git.repo) as reads:
-        _refuse_work(reads, job.change, plan.changed)
-        commit = reads.create_commit(plan.tree, plan.parents, job.message, job.who, job.when)
+    with Writes(git.repo) as writes:
+        _refuse_work(writes, job.change, plan.changed)
+        commit = writes.create_commit(plan.tree, plan.parents, job.message, job.who, job.when)
     copy = _copy_index(git, job)
     if isinstance(job.change, Adopt):
         return commit, copy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Final, Literal, Self
 
@@ -21,6 +21,8 @@ _TYPE: Final[dict[Kind, ObjectType]] = {
     "blob": ObjectType.BLOB,
     "tag": ObjectType.TAG,
 }
+_MANY: Final = 200
+"""Files of one change from which on they are flushed together."""
 _KIND: Final[dict[int, Kind]] = {int(number): kind for kind, number in _TYPE.items()}
 
 
@@ -63,17 +65,21 @@ class Objects:
     def tree_with(self, tree: str, files: Mapping[str, tuple[int, bytes] | None]) -> str:
         """Write the tree that a tree becomes with these files: mode and bytes; None removes one."""
         try:
-            index = pygit2.Index()
-            index.read_tree(self._repository[tree].peel(pygit2.Tree))
-            for path in (path for path, file in files.items() if file is None and path in index):
-                index.remove(path)
-            for path, file in files.items():
-                if file is not None:
-                    oid = self._repository.create_blob(file[1])
-                    index.add(pygit2.IndexEntry(path, oid, FileMode(file[0])))
-            return str(index.write_tree(self._repository))
+            with self.in_bulk() if len(files) > _MANY else nullcontext():
+                return self._tree_with(tree, files)
         except (pygit2.GitError, KeyError, ValueError, OSError) as error:
             raise GitError("A git tree cannot be written.", detail=str(error)) from error
+
+    def _tree_with(self, tree: str, files: Mapping[str, tuple[int, bytes] | None]) -> str:
+        index = pygit2.Index()
+        index.read_tree(self._repository[tree].peel(pygit2.Tree))
+        for path in (path for path, file in files.items() if file is None and path in index):
+            index.remove(path)
+        for path, file in files.items():
+            if file is not None:
+                oid = self._repository.create_blob(file[1])
+                index.add(pygit2.IndexEntry(path, oid, FileMode(file[0])))
+        return str(index.write_tree(self._repository))
 
     def write(self, kind: Kind, content: bytes) -> str:
         """Write an object and return its id; one that is there already is left alone."""

@@ -15,6 +15,7 @@ from reflector.core.errors import GitError, RefMovedError
 from reflector.vcs.port import ref_name
 from reflector.vcs.reads import Reads
 from reflector.vcs.scrub import OLDEST, TIMEOUT_SECONDS, Scrubbed
+from reflector.vcs.writes import Writes
 
 _NOTHING = "0" * 40
 _VERSION = re.compile(r"git version (\d+)\.(\d+)(?:\.(\d+))?")
@@ -202,8 +203,8 @@ class Porcelain:
         self._moved(ref, self._run(words))
 
     def _surely_moved(self, ref: str, old: str, new: str, why: str) -> bool:
-        with Reads(self.repo) as reads:
-            return reads.move_ref(ref, old, new, why)
+        with Writes(self.repo) as writes:
+            return writes.move_ref(ref, old, new, why)
 
     def delete_ref(self, ref: str, old: str) -> None:
         """Delete a ref that is at `old`, or raise `RefMovedError`."""
@@ -229,11 +230,11 @@ class Porcelain:
             self._git(words, "write the new files", where)
 
     def _written_by_library(self, commit: str, folder: Path, paths: Sequence[str]) -> bool:
-        with Reads(self.repo) as reads:
+        with Writes(self.repo) as writes:
             # A name that is no text cannot be said to the library.
-            plain = writes_plainly(reads.settings(self.git_dir / "config"))
+            plain = writes_plainly(writes.settings(self.git_dir / "config"))
             if plain := plain and "".join(paths).isprintable():
-                reads.check_out(commit, folder, paths)
+                writes.check_out(commit, folder, paths)
             return plain
 
     def _surely_follows(self, old: str, new: str, index: Path) -> bool:

@@ -1,4 +1,4 @@
-"""pygit2: objects, refs, trees, history, status, a merge in memory, and the child's own commit."""
+"""pygit2: objects, refs, trees, history, status, and a merge in memory."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from pathlib import Path, PurePosixPath
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 import pygit2
-from pygit2.enums import CheckoutStrategy as To
 from pygit2.enums import ConfigLevel, RepositoryOpenFlag, SortMode
 from pygit2.enums import FileStatus as Flag
 
 from reflector.core.ambient import stamp
-from reflector.core.errors import GitError, NotFoundError, RefMovedError
+from reflector.core.errors import GitError, NotFoundError
 from reflector.memory.tree import Leaf, Listed, Tree, changes
 from reflector.vcs.port import (
     IN_PROGRESS,
@@ -23,7 +22,6 @@ from reflector.vcs.port import (
     Head,
     Identity,
     MergePlan,
-    ref_name,
     trailers,
 )
 from reflector.vcs.untouched import untouched
@@ -54,14 +52,12 @@ _UNSTAGED = (
     | Flag.CONFLICTED
 )
 
-_BESIDE = To.FORCE | To.DONT_UPDATE_INDEX | To.DISABLE_PATHSPEC_MATCH
-
 _Given = ParamSpec("_Given")
 _Got = TypeVar("_Got")
 _Owner = TypeVar("_Owner")
 
 
-def _door(
+def door(
     method: Callable[Concatenate[_Owner, _Given], _Got],
 ) -> Callable[Concatenate[_Owner, _Given], _Got]:
     """Turn the library's errors into ours, once."""
@@ -113,7 +109,7 @@ class Reads:
         """Let go of the files that the library holds open."""
         self._repository.free()
 
-    @_door
+    @door
     def head(self) -> Head:
         """Tell where HEAD points and whether somebody is in the middle of something."""
         target = self._repository.lookup_reference("HEAD").raw_target
@@ -125,7 +121,7 @@ class Reads:
         name = _text(target)
         return Head(name.removeprefix("refs/heads/"), self.resolve(name), operation)
 
-    @_door
+    @door
     def resolve(self, ref: str) -> str | None:
         """Return the sha of the commit that a ref or revision names, None if there is none."""
         try:
@@ -133,7 +129,7 @@ class Reads:
         except (KeyError, ValueError, pygit2.GitError):
             return None
 
-    @_door
+    @door
     def refs(self) -> dict[str, str]:
         """Return every ref: its sha, or `-> name` if it is symbolic."""
         found: dict[str, str] = {}
@@ -143,7 +139,7 @@ class Reads:
                 found[name] = f"-> {_text(target)}" if isinstance(target, bytes) else str(target)
         return found
 
-    @_door
+    @door
     def settings(self, file: Path) -> dict[str, tuple[str, ...]]:
         """Return the parsed entries of one configuration file, includes followed."""
         found: dict[str, tuple[str, ...]] = {}
@@ -152,7 +148,7 @@ class Reads:
             found[entry.name] = (*found.get(entry.name, ()), value)
         return found
 
-    @_door
+    @door
     def commit(self, sha: str) -> CommitInfo:
         """Return one commit; raise `NotFoundError` if there is none of this id."""
         try:
@@ -166,19 +162,19 @@ class Reads:
             ) from error
         return _info(found)
 
-    @_door
+    @door
     def is_ancestor(self, old: str, new: str) -> bool:
         """Tell whether `new` is `old` or contains it."""
         return old == new or self._repository.descendant_of(new, old)
 
-    @_door
+    @door
     def chain(self, base: str, tip: str) -> tuple[CommitInfo, ...] | None:
         """Return every commit of base..tip, oldest first; None if base is no ancestor of tip."""
         if self._repository.get(base) is None or not self.is_ancestor(base, tip):
             return None
         return tuple(self._walk(tip, base, SortMode.TOPOLOGICAL | SortMode.REVERSE))
 
-    @_door
+    @door
     def log(
         self, tip: str, *, since: str | None = None, limit: int = 100
     ) -> tuple[CommitInfo, ...]:
@@ -186,7 +182,7 @@ class Reads:
         walk = self._walk(tip, since, SortMode.TOPOLOGICAL)
         return tuple(commit for commit, _ in zip(walk, range(limit), strict=False))
 
-    @_door
+    @door
     def find_trailer(
         self, tip: str, name: str, value: str, *, since: str | None = None
     ) -> CommitInfo | None:
@@ -202,7 +198,7 @@ class Reads:
             walker.hide(pygit2.Oid(hex=since))
         return (_info(commit) for commit in walker)
 
-    @_door
+    @door
     def listing(self, oid: str) -> Sequence[Listed]:
         """Return what a folder holds."""
         tree = self._repository[oid].peel(pygit2.Tree)
@@ -211,12 +207,12 @@ class Reads:
             for entry in tree
         ]
 
-    @_door
+    @door
     def size(self, oid: str) -> int:
         """Return a file's size in bytes."""
         return self._repository[oid].peel(pygit2.Blob).size
 
-    @_door
+    @door
     def content(self, oid: str) -> bytes:
         """Return a file's bytes."""
         return self._repository[oid].peel(pygit2.Blob).data
@@ -225,38 +221,38 @@ class Reads:
         """Return the memory as it was at a commit; it is read through this handle, while open."""
         return Tree(self.commit(commit).tree, self)
 
-    @_door
+    @door
     def diff_text(self, old: str, new: str) -> str:
         """Return the unified difference between two commits or trees."""
         before, after = (self._repository[sha].peel(pygit2.Tree) for sha in (old, new))
         return before.diff_to_tree(after).patch or ""
 
-    @_door
+    @door
     def changed(self, old: str, new: str) -> tuple[str, ...]:
         """Return the paths that differ between two commits or trees; a rename counts as both."""
         # Not the library's own comparison: that one reads every folder, changed or not.
         trees = [str(self._repository[sha].peel(pygit2.Tree).id) for sha in (old, new)]
         return tuple(each.path for each in changes(*(Tree(oid, self) for oid in trees)))
 
-    @_door
+    @door
     def file(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes at a commit, None if there is no such file."""
         tree = self._repository[commit].peel(pygit2.Tree)
         found = tree[path] if path in tree else None  # noqa: SIM401 - Tree.get is not typed
         return found.data if isinstance(found, pygit2.Blob) else None
 
-    @_door
+    @door
     def status(self) -> FileStatus:
         """Tell what differs from HEAD. Untracked files are always included, ignored ones never."""
         return _status(self._repository.status(untracked_files="all"))
 
-    @_door
+    @door
     def status_and_ignored(self) -> tuple[FileStatus, tuple[str, ...]]:
         """Return the status, and the ignored files and folders that exist, in one look."""
         flags = self._repository.status(untracked_files="all", ignored=True)
         return _status(flags), _with(flags, Flag.IGNORED)
 
-    @_door
+    @door
     def occupied(self, paths: Sequence[str]) -> tuple[str, ...]:
         """Return which of these paths hold a person's work: staged, unstaged, or in the way.
 
@@ -267,7 +263,7 @@ class Reads:
         doubted = (path for path in paths if not self._surely_free(path, index, head))
         return tuple(filter(self._is_occupied, doubted))
 
-    @_door
+    @door
     def surely_free(self, paths: Sequence[str], index: Path, commit: str) -> bool:
         """Tell whether all paths are as the commit has them, here and in `index`, or unused."""
         entries, tree = pygit2.Index(str(index)), self.tree(commit)
@@ -298,7 +294,7 @@ class Reads:
         head = self.tree(self.resolve("HEAD") or "")
         return path in self._repository.index or head.find(path) is not None
 
-    @_door
+    @door
     def plan_merge(self, ours: str, theirs: str) -> MergePlan:
         """Merge two commits in memory: objects are written, no ref and no file moves."""
         mine, tip = self.commit(ours), self.commit(theirs)
@@ -306,7 +302,7 @@ class Reads:
             return MergePlan(tip.tree, changed=self.changed(ours, theirs))
         return self._planned(mine, self._repository.merge_commits(ours, theirs))
 
-    @_door
+    @door
     def plan_revert(self, ours: str, merge: str) -> MergePlan:
         """Take what `merge` brought to its first parent out of `ours` again, in memory."""
         undone = self.commit(merge)
@@ -327,104 +323,6 @@ class Reads:
             return MergePlan(None, conflicts=tuple(sorted(sides)))
         tree = str(index.write_tree(self._repository))
         return MergePlan(tree, changed=self.changed(ours.tree, tree))
-
-    @_door
-    def create_commit(
-        self, tree: str, parents: Sequence[str], message: str, who: Identity, when: datetime
-    ) -> str:
-        """Write a commit object that no ref names yet, and return its sha."""
-        signature = pygit2.Signature(who.name, who.email, int(when.timestamp()), 0)
-        made = self._repository.create_commit(
-            None, signature, signature, message, pygit2.Oid(hex=tree), list(parents)
-        )
-        return str(made)
-
-    @_door
-    def commit_worktree(
-        self,
-        branch: str,
-        tip: str,
-        folders: Sequence[str],
-        message: str,
-        who: Identity,
-        when: datetime,
-        *,
-        amend: bool = False,
-    ) -> str:
-        """Commit the worktree's present content on its reserved branch and return the new tip.
-
-        Takes every change to tracked files, and untracked files that are or lie below one of
-        `folders`. Nothing changed: returns `tip`. With `amend` the commit replaces `tip`. Raises
-        `RefMovedError` unless HEAD is this branch and the branch is at `tip`.
-        """
-        self._assert_at(branch, tip)
-        self._stage(folders)
-        tree = str(self._repository.index.write_tree())
-        old = self.commit(tip)
-        if tree == old.tree and not amend:
-            return tip
-        parents = old.parents if amend else (tip,)
-        made = self.create_commit(tree, parents, message, who, when)
-        self._assert_at(branch, tip).set_target(pygit2.Oid(hex=made), message.split("\n", 1)[0])
-        return made
-
-    @_door
-    def move_ref(self, ref: str, old: str, new: str | None, why: str = "") -> bool:
-        """Move a ref from `old`, or delete it if `new` is None. False: it was not done, ask git."""
-        try:
-            found = self._repository.lookup_reference(ref_name(ref))
-            if known := found.target == pygit2.Oid(hex=old):
-                # Either compares once more, under the lock of the ref.
-                found.set_target(pygit2.Oid(hex=new), why) if new else found.delete()
-        except (KeyError, OSError, pygit2.GitError):
-            return False
-        return known
-
-    @_door
-    def add_worktree(self, path: Path, branch: str, base: str) -> None:
-        """Check `base` out at `path` on the new `branch`; on failure the branch goes again."""
-        name, oid = ref_name(f"refs/heads/{branch}"), pygit2.Oid(hex=base)
-        made = self._repository.references.create(name, oid)
-        try:
-            self._repository.add_worktree(path.name, str(path), made)
-        except BaseException:
-            made.delete()
-            raise
-
-    @_door
-    def check_out(self, commit: str, folder: Path, paths: Sequence[str]) -> None:
-        """Write files of a commit below another folder; the index is left alone."""
-        tree, below = self._repository[commit].peel(pygit2.Tree), str(folder)
-        checkout: Callable[..., None] = self._repository.checkout_tree
-        checkout(tree, directory=below, paths=list(paths), strategy=_BESIDE)
-
-    def _assert_at(self, branch: str, tip: str) -> pygit2.Reference:
-        name = ref_name(f"refs/heads/{branch}")
-        head = self.head()
-        if head.branch != branch or head.sha != tip:
-            where = head.branch or "a detached commit"
-            raise RefMovedError(
-                f"The worktree is on {where} at {head.sha}, not on {branch} at {tip}.",
-                expected=tip,
-                found=head.sha or "",
-            )
-        return self._repository.lookup_reference(name)
-
-    def _stage(self, folders: Sequence[str]) -> None:
-        index = self._repository.index
-        index.read(force=False)
-        status = self.status()
-        below = tuple(f"{folder.rstrip('/')}/" for folder in folders)
-        fresh = [p for p in status.untracked if p in folders or p.startswith(below)]
-        for path in (*status.unstaged, *fresh):
-            if path.endswith("/"):
-                continue  # a repository inside the worktree: validation names it
-            place = self.path / path
-            if place.is_symlink() or place.is_file():
-                index.add(path)
-            else:
-                index.remove(path)
-        index.write()
 
 
 def _text(raw: bytes) -> str:

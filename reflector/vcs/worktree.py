@@ -12,6 +12,7 @@ from reflector.core.errors import GitError
 from reflector.vcs.porcelain import Porcelain, writes_plainly
 from reflector.vcs.port import FileStatus, Head
 from reflector.vcs.reads import Reads
+from reflector.vcs.writes import Writes
 
 BRANCHES = "memory/reflection-"
 
@@ -31,6 +32,10 @@ class Worktree:
     def reads(self) -> Reads:
         """Open it, asserting that it still belongs to its repository."""
         return Reads(self.path, self.git_dir)
+
+    def writes(self) -> Writes:
+        """Open it for a change, and assert as `reads` does."""
+        return Writes(self.path, self.git_dir)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +98,10 @@ def _created_by_library(git: Porcelain, worktree: Worktree) -> bool:
     if index.stat().st_size > _SMALL_INDEX:
         return False
     try:
-        with Reads(git.repo) as reads:
-            if not writes_plainly(reads.settings(git.git_dir / "config")):
+        with Writes(git.repo) as writes:
+            if not writes_plainly(writes.settings(git.git_dir / "config")):
                 return False
-            reads.add_worktree(worktree.path, worktree.branch, worktree.base)
+            writes.add_worktree(worktree.path, worktree.branch, worktree.base)
     except GitError:
         for place in (worktree.path, worktree.git_dir):
             shutil.rmtree(place, ignore_errors=True)
@@ -130,7 +135,7 @@ def close(git: Porcelain, worktree: Worktree, expected: str | None) -> None:
     if expected is None:
         return
     ref = f"refs/heads/{worktree.branch}"
-    with Reads(git.repo) as parent:
+    with Writes(git.repo) as parent:
         gone = parent.resolve(ref) is None or parent.move_ref(ref, expected, None)
     if not gone:
         git.branch_delete(worktree.branch, expected)

@@ -140,8 +140,8 @@ def write_three(tree: Path, number: int) -> None:
 
 def _commit(place: Worktree, base: str, number: int) -> str:
     message = f"feat(reflection): lesson {number}\n"
-    with place.reads() as reads:
-        return reads.commit_worktree(place.branch, base, _FOLDERS, message, Identity(), _now())
+    with place.writes() as writes:
+        return writes.commit_worktree(place.branch, base, _FOLDERS, message, Identity(), _now())
 
 
 def _integrate(git: Porcelain, job: Integration) -> Integrated | merge.Refused:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.measure import Row, table
 from tests.quality.recall.corpus import Query, documents, labelled
-from tests.quality.recall.evaluate import Search, judge, ours, packed, sides
+from tests.quality.recall.evaluate import Search, judge, ours, packed, sides, with_vectors
 
 _KINDS = ("literal", "code", "error", "ticket", "zh", "ja", "ko", "paraphrase")
 _LITERAL = ("literal", "code", "error", "ticket")
@@ -21,10 +21,12 @@ def bench(_folder: Path, *, quick: bool) -> list[Row]:
     searches = sides(documents())
     if "rank-bm25" not in searches:
         print("rank-bm25 is not installed, so it is not among the sides.")
+    reordered = with_vectors(documents())
+    shown = searches | ({"ours, vectors": reordered} if reordered else {})
     queries = labelled()[1][:: 8 if quick else 1]
     for name, held_out in (("tuned on", False), ("held out", True)):
         half = [query for query in queries if query.held_out is held_out]
-        print(f"\n{len(half)} queries {name}: recall@5 / MRR\n\n{_by_kind(searches, half)}")
+        print(f"\n{len(half)} queries {name}: recall@5 / MRR\n\n{_by_kind(shown, half)}")
     half = [query for query in queries if query.held_out]
     rows = [*_goals(searches["ours"], half), *_against(searches, half)]
     return rows if quick else [*rows, _passages(half)]

@@ -79,6 +79,7 @@ class Cli:
             "PATH": os.environ["PATH"],
             "HOME": os.environ["HOME"],
             "LANG": "C.UTF-8",
+            "TZ": "UTC",
             # The checkout under test, which may be a copy, wins over the installed one.
             "PYTHONPATH": str(ROOT),
             **self.environ,

@@ -24,7 +24,8 @@ def detached(home: Path) -> list[int]:
 
 def rest(home: Path) -> None:
     """Wait until nobody works for a home any more."""
-    while running := detached(home):
+    # Looked for twice: who ended while we looked may have started another one just before.
+    while running := detached(home) or detached(home):
         for pid in running:
             wait(pid)
 

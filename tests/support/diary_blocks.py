@@ -46,8 +46,10 @@ _VAGUE = {
     "大概上个月": (25, 59),
     "很久以前": (60, 9999),
 }
-_LINE = re.compile(r"- (.+?)(?:, too|还有)?(?:: |：)(.*)")
-_THEN = re.compile(r"- (?:Then, too: |那时还有：)")
+_OVER = "(?:, (?:and|but) [^:]+|，[^：]+)?"
+"""Whether a failure is over, said behind the day."""
+_LINE = re.compile(rf"- (.+?)(?:, too|还有)?{_OVER}(?:: |：)(.*)")
+_THEN = re.compile(rf"- (?:Then, too|那时还有){_OVER}(?:: |：)")
 _KNOWN = re.compile(r"known \S+ for (\d+) days|认识\S+?有(\d+)天")
 _SOURCE = re.compile(r"\d{4}-\d{2}-\d{2}|\bscore\b|\bsalience\b|[0-9a-f]{12}")
 LATELY, MIND = ("## Lately", "## 最近"), ("## It comes to mind", "## 你想起来")

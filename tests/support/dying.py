@@ -14,6 +14,11 @@ class DeathError(BaseException):
     """Stands for the end of the process; nobody catches it."""
 
 
+def dead(*_words: Any, **_values: Any) -> None:
+    """End the process."""
+    raise DeathError
+
+
 def dying(after: Callable[..., Any], when: Callable[..., bool]) -> Callable[..., Any]:
     """Return a function that does its work and ends the process."""
 

@@ -24,10 +24,14 @@ from typing import Any, Self
 from reflector.core.errors import GitError
 from reflector.vcs import porcelain
 from reflector.vcs.reads import Reads
+from reflector.vcs.writes import Writes
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _SAYS = {errno.ENOSPC: "SQLITE_FULL", errno.EIO: "SQLITE_IOERR", errno.EACCES: "SQLITE_READONLY"}
-LIBRARY = ("create_commit", "move_ref", "add_worktree", "head", "plan_merge", "status")
+LIBRARY = (
+    *((Writes, name) for name in ("create_commit", "move_ref", "add_worktree")),
+    *((Reads, name) for name in ("head", "plan_merge", "status")),
+)
 
 DOORS = (
     *("open", "write", "rename", "fsync", "mkdir", "unlink"),
@@ -198,8 +202,8 @@ def _git_late(fault: Fault, put: Put) -> None:
 
 
 def _library(fault: Fault, put: Put) -> None:
-    for name in LIBRARY:
-        real = getattr(Reads, name)
+    for owner, name in LIBRARY:
+        real = getattr(owner, name)
 
         def reading(
             self: Any, *rest: Any, _real: Any = real, _name: str = name, **named: Any
@@ -208,7 +212,7 @@ def _library(fault: Fault, put: Put) -> None:
                 raise GitError(f"Git could not do {_name}.", detail=os.strerror(fault.code))
             return _real(self, *rest, **named)
 
-        put(Reads, name, functools.wraps(real)(reading))
+        put(owner, name, functools.wraps(real)(reading))
 
 
 def _statements(begins: tuple[str, ...]) -> Callable[[Fault, Put], None]:

@@ -93,7 +93,8 @@ def _nursery() -> socket.socket:
     """Start the process that forks; it ends when ours does."""
     ours, theirs = socket.socketpair()
     number = theirs.fileno()
-    environ = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": "/nonexistent"}
+    environ = {"LANG": "C.UTF-8", "TZ": "UTC", "HOME": "/nonexistent"}
+    environ["PATH"] = os.environ["PATH"]
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.support.forked", str(number)],
         cwd=ROOT,

@@ -33,7 +33,7 @@ def called(
     raw = given if isinstance(given, bytes) else json.dumps(given or {}).encode()
     return subprocess.run(
         [sys.executable, "-IS", "-c", _UNHURRIED, str(HOOK.parent), "hook", harness, event],
-        env={"REFLECTOR_HOME": str(home), **environ},
+        env={"REFLECTOR_HOME": str(home), "TZ": "UTC", **environ},
         input=raw,
         capture_output=True,
         timeout=20,

@@ -43,8 +43,8 @@ from reflector.runtime import (  # noqa: E402
 from reflector.store import reservations, reviews, spool  # noqa: E402
 from reflector.vcs import merge, swap, worktree  # noqa: E402
 from reflector.vcs.porcelain import Porcelain  # noqa: E402
-from reflector.vcs.reads import Reads  # noqa: E402
 from reflector.vcs.swap import Swap  # noqa: E402
+from reflector.vcs.writes import Writes  # noqa: E402
 
 WHO = ("supervisor", "child", "both")
 # From the transition table: a new phase is covered the day it is added.
@@ -70,7 +70,7 @@ EFFECTS: dict[str, tuple[tuple[object, ...], str, Now]] = {
     "ended": ((supervisor,), "run_child", _ever),
     "result": ((supervisor,), "read_result", _ever),
     "lock": ((merge,), "_take_lock", _ever),
-    "commit": ((Reads,), "create_commit", _ever),
+    "commit": ((Writes,), "create_commit", _ever),
     "copy": ((merge,), "_copy_index", _ever),
     "saved": ((reservations,), "note", lambda *_a, **named: "merge_commit" in named),
     "ref": ((Porcelain,), "update_ref", _ref("refs/heads/main")),
@@ -103,7 +103,7 @@ CHILD: dict[str, tuple[tuple[object, ...], str, Now]] = {
     "read": ((payload,), "read", _ever),
     "ready": ((child,), "_say", lambda line: line == "ready"),
     "work": ((child,), "work", _ever),
-    "commit": ((Reads,), "commit_worktree", _ever),
+    "commit": ((Writes,), "commit_worktree", _ever),
     "write": ((child,), "write_atomic", _ever),
     "result": ((child,), "_say", lambda line: line == "result"),
 }
@@ -289,7 +289,8 @@ class Nursery:
     def run(self, point: str, home: Path, *words: str | Path) -> tuple[int, str]:
         """Run a command that dies at a point: exit code (negative: signal) and what it said."""
         said = home.parent / "said"
-        environ = {"PATH": os.environ["PATH"], "HOME": str(home.parent), "LANG": "C.UTF-8"}
+        environ = {name: os.environ[name] for name in ("PATH", "LANG", "TZ")}
+        environ["HOME"] = str(home.parent)
         asked = {"point": point, "words": [*map(str, words)], "said": str(said)}
         assert self._process.stdin
         assert self._process.stdout

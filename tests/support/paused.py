@@ -39,7 +39,7 @@ class Paused(Cli):
         return [*wrapped, *map(str, words), "--home", str(self.home)]
 
     def start(self, *words: str | Path, **options: Any) -> subprocess.Popen[bytes]:
-        environ = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "LANG": "C.UTF-8"}
+        environ = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TZ")}
         return subprocess.Popen(
             self.command(*words),
             env=environ | self.environ,

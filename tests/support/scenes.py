@@ -141,8 +141,8 @@ class Here(Child):
         items = "".join(f"- {each}\n" for each in updates)
         message = f"{subject}\n\nUpdates:\n{items}\nGenerated-By: agent memory\n"
         place = worktree_of(payloads.read(self.folder / "payload.json"))
-        with place.reads() as reads:
-            return reads.commit_worktree(
+        with place.writes() as writes:
+            return writes.commit_worktree(
                 place.branch, place.base, FOLDERS, message, Identity(), WHEN, amend=False
             )
 

@@ -16,6 +16,7 @@ from reflector.core.visible import visible
 from reflector.memory.document import MAX_DESCRIPTION, Document, new
 from reflector.memory.document import parse as parse_document
 from reflector.memory.document import render as render_document
+from reflector.memory.experiences import plain
 
 Layer = Literal["experience", "fact"]
 Status = Literal["active", "superseded"]
@@ -135,16 +136,32 @@ def parse(path: str, raw: bytes) -> Stored:
     Raises DocumentError with the facts `path`, `line` and `code`, also for a document that a person
     wrote there and that lacks what makes it an item.
     """
+    # Thousands are read at once, and nearly all are as they were written: for those YAML is slow.
+    quick = plain.read(raw, _OURS)
+    if quick is not None:
+        try:
+            return _stored(_Header(path, quick[0], {}), quick[1])
+        except DocumentError:
+            pass  # YAML knows the line
     document = parse_document(path, raw)
+    fields = document.fields
+    values = {key: one.value for key, one in fields.items()}
+    head = _Header(path, values, {key: one.line for key, one in fields.items()})
+    found = _stored(head, document.body, document.header.count("\n") + 1)
+    more = _more(document)
+    return replace(found, more=more, read_only=document.read_only or not _repeatable(more))
+
+
+def _stored(head: _Header, text: str, text_at: int = 0) -> Stored:
+    path = head.path
     layer, which = layer_of(path), id_of(path)
     if layer is None:
         _refuse(path, 1, "It lies neither in experiences/ nor in facts/.")
     if not which:
         _refuse(path, 1, f"Its name does not end with an id of {ID_DIGITS} digits (0-9, a-f).")
-    head = _Header(path, document)
-    body, details = parts(layer, document.body)
+    body, details = parts(layer, text)
     if not body.strip():
-        _refuse(path, document.header.count("\n") + 1, "It has no text below the header.")
+        _refuse(path, text_at, "It has no text below the header.")
     status = head.text("status") or "active"
     if status not in ("active", "superseded"):
         head.refuse("status", "is neither 'active' nor 'superseded'")
@@ -156,7 +173,7 @@ def parse(path: str, raw: bytes) -> Stored:
         layer,
         which,
         path,
-        title=document.description if layer == "experience" else head.text("subject"),
+        title=head.text("subject") if layer == "fact" else str(head.values["description"]),
         body=body,
         created=created,
         updated=head.instant("updated"),
@@ -173,8 +190,6 @@ def parse(path: str, raw: bytes) -> Stored:
         files=files,
         source=head.text("source") or "auto",
         details=details,
-        more=(more := _more(document)),
-        read_only=document.read_only or not _repeatable(more),
     )
 
 
@@ -209,16 +224,17 @@ def _header_of(more: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """What the keys of a header say, as what they are to be."""
+    """What the keys of a header say, as what they are to be, and on which lines they stand."""
 
     path: str
-    document: Document
+    values: Mapping[str, object]
+    lines: Mapping[str, int]
 
     def refuse(self, key: str, what: str) -> NoReturn:
-        _refuse(self.path, self.document.fields[key].line, f"The key '{key}' {what}.")
+        _refuse(self.path, self.lines.get(key, 0), f"The key '{key}' {what}.")
 
     def text(self, key: str) -> str:
-        value = self.document.value(key)
+        value = self.values.get(key)
         if value is None:
             return ""
         if isinstance(value, bool | float | list | dict | date):
@@ -226,14 +242,14 @@ class _Header:
         return str(value).strip()  # an id of digits alone, unless it is quoted, is a number
 
     def texts(self, key: str) -> tuple[str, ...]:
-        value = self.document.value(key)
+        value = self.values.get(key)
         found = value if isinstance(value, list) else str(value).split("\n") if value else []
         if not all(isinstance(one, str | int) for one in found):
             self.refuse(key, "is no list of texts")
         return tuple(text for one in found if (text := str(one).strip()))
 
     def instant(self, key: str) -> str:
-        value = self.document.value(key)
+        value = self.values.get(key)
         text = value.isoformat() if isinstance(value, date) else str(value or "")
         if not text:
             return ""
@@ -244,7 +260,7 @@ class _Header:
             self.refuse(key, "is no instant such as 2026-11-30T12:00:00Z")
 
     def share(self, key: str) -> float:
-        value = self.document.value(key)
+        value = self.values.get(key)
         if value is None:
             return CONFIDENCE
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
@@ -252,7 +268,7 @@ class _Header:
         return float(value)
 
     def flag(self, key: str) -> bool:
-        value = self.document.value(key)
+        value = self.values.get(key)
         if value not in (None, True, False, "true", "false"):
             self.refuse(key, "is neither true nor false")
         return value in (None, True, "true")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from reflector.memory.experiences.chains import Known, after, before
@@ -36,7 +36,7 @@ def without(known: Known, which: str) -> Without:
     """
     target = known[which]
     gone = {item.id: item for item in (*before(known, which), target)}
-    said = set(_told(gone.values()))
+    said = set(told(gone.values()))
     left = {item.id: _less(item, said) for item in after(known, which)}
     gone |= {one: known[one] for one, item in left.items() if not item.body.strip()}
     while more := {
@@ -55,7 +55,8 @@ def _unlinked(item: Stored, gone: Mapping[str, Stored]) -> Stored:
     return item if kept == item.supersedes else replace(item, supersedes=kept)
 
 
-def _told(items: Iterable[Stored]) -> Iterator[str]:
+def told(items: Iterable[Stored]) -> Iterator[str]:
+    """Yield every line and sentence of items that tells something, as it is compared."""
     for item in items:
         texts = (item.title, item.body, item.details, item.boundary_envs, *item.search_keys)
         for line in "\n".join(texts).split("\n"):
@@ -69,6 +70,13 @@ def _less(item: Stored, said: set[str]) -> Stored:
         details=_kept(item.details, said),
         search_keys=tuple(key for key in item.search_keys if _folded(key) not in said),
     )
+
+
+def only(text: str, said: Collection[str]) -> bool:
+    """Tell whether a text tells something, and nothing but what is among what was told."""
+    parts = (_folded(part) for line in text.split("\n") for part in _SENTENCE.split(line))
+    tells = [part for part in parts if _tells(part)]
+    return bool(tells) and all(part in said for part in tells)
 
 
 def _kept(text: str, said: set[str]) -> str:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TypedDict
 
-from reflector.agent.statements import LANGUAGES, Statement, find_statements, language_of
+from reflector.agent.languages import LANGUAGES, language_of
+from reflector.agent.statements import Statement, find_statements
 from reflector.core.decision import Kind, Source
 from reflector.pipelines.decisions.admission import normalised
 from reflector.pipelines.decisions.concrete import located

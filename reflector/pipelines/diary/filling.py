@@ -49,7 +49,7 @@ def filled(passage: Passage, room: int) -> tuple[str, int]:
         if not text:
             continue
         kept.append(Line(text, lead=line.lead))
-        whole += text == line.text + line.tail
+        whole += text == line.text
     while kept and kept[-1].lead:
         whole -= 1
         kept.pop()
@@ -85,25 +85,25 @@ def _heading(passage: Passage) -> int:
 
 
 def _line(line: Line) -> int:
-    return cost(f"{line.text}{line.tail}\n")
+    return cost(line.text + "\n")
 
 
 def _cut(line: Line, room: int) -> str:
-    """Return as much of a line as the room holds, with its tail; "" when that says nothing."""
+    """Return as much of a line as the room holds; "" when that says nothing."""
     if _line(line) <= room:
-        return line.text + line.tail
+        return line.text
     low, high = 0, len(line.text)
     while low < high:
         middle = (low + high + 1) // 2
-        fits = cost(f"{line.text[:middle]}…{line.tail}\n") <= room
+        fits = cost(f"{line.text[:middle]}…\n") <= room
         low, high = (middle, high) if fits else (low, middle - 1)
     shown = line.text[:low]
     ends = [found.end() for found in _SENTENCE_END.finditer(line.text, 0, low)]
     if ends and ends[-1] * 2 >= low:
-        return shown[: ends[-1]] + line.tail
+        return shown[: ends[-1]]
     if " " in shown[2:] and line.text[low : low + 1] not in ("", " "):
         word = shown.rfind(" ")
         # Scripts without blanks have no word to end at.
         shown = shown[:word] if word * 2 >= low else shown
     shown = shown.rstrip(" ,;:，；：、")
-    return f"{shown}…{line.tail}" if len(shown) >= _SHORTEST else ""
+    return f"{shown}…" if len(shown) >= _SHORTEST else ""

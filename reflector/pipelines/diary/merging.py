@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from reflector.core.diary import Diary, Entry, Term, Tombstone, Trait
 from reflector.pipelines.diary import records, uniting
@@ -57,21 +57,8 @@ def join(ours: Diary, theirs: Diary) -> Diary:
     Persona, notes and name stay those of `ours`: each replica has its own. A persona that is not
     there is taken over.
     """
-    graves = _graves(ours, theirs)
-    ours, theirs = settled(ours), settled(theirs)
-
-    def of(kind: _Kind[_R]) -> dict[str, _R]:
-        return _united(kind, kind.of(ours), kind.of(theirs), graves)
-
-    return replace(
-        ours,
-        entries=of(_ENTRIES),
-        traits=of(_TRAITS),
-        lexicon=of(_TERMS),
-        tombstones=graves,
-        persona=ours.persona or theirs.persona,
-        mood=uniting.mood(ours.mood, theirs.mood),
-    )
+    persona, mood = ours.persona or theirs.persona, uniting.mood(ours.mood, theirs.mood)
+    return replace(_met(ours, theirs, _united), persona=persona, mood=mood)
 
 
 def replaced(ours: Diary, theirs: Diary) -> Diary:
@@ -79,21 +66,8 @@ def replaced(ours: Diary, theirs: Diary) -> Diary:
 
     What is not there gets a tombstone, so that no old session and no replica brings it back.
     """
-    graves = _graves(ours, theirs)
-    ours, theirs = settled(ours), settled(theirs)
-
-    def of(kind: _Kind[_R]) -> dict[str, _R]:
-        return _instead(kind, kind.of(ours), kind.of(theirs), graves)
-
-    return replace(
-        ours,
-        entries=of(_ENTRIES),
-        traits=of(_TRAITS),
-        lexicon=of(_TERMS),
-        tombstones=graves,
-        persona=theirs.persona or ours.persona,
-        mood=theirs.mood,
-    )
+    persona = theirs.persona or ours.persona
+    return replace(_met(ours, theirs, _instead), persona=persona, mood=theirs.mood)
 
 
 def buried(before: Diary, after: Diary) -> Diary:
@@ -144,6 +118,31 @@ _TERMS: Final[_Kind[Term]] = _Kind(
     uniting.term,
     lambda _, one, other: uniting.term(one, other),
 )
+
+
+class _Rule(Protocol):
+    """What becomes of the records of one kind when two diaries meet; it may add graves."""
+
+    def __call__(
+        self, kind: _Kind[_R], ours: Mapping[str, _R], theirs: Mapping[str, _R], graves: Graves, /
+    ) -> dict[str, _R]: ...
+
+
+def _met(ours: Diary, theirs: Diary, rule: _Rule) -> Diary:
+    """Return `ours` with the records that a rule makes of both."""
+    graves = _graves(ours, theirs)
+    ours, theirs = settled(ours), settled(theirs)
+
+    def of(kind: _Kind[_R]) -> dict[str, _R]:
+        return rule(kind, kind.of(ours), kind.of(theirs), graves)
+
+    return replace(
+        ours,
+        entries=of(_ENTRIES),
+        traits=of(_TRAITS),
+        lexicon=of(_TERMS),
+        tombstones=graves,
+    )
 
 
 def _united(

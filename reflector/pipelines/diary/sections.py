@@ -83,23 +83,23 @@ _SHARED: Final[dict[Language, str]] = {
     "en": "Between the two of you there is {terms}.",
     "zh": "你们俩之间才懂的话：{terms}。",
 }
-# Said the second time in a row, the same words would be a mark and no longer a thought.
+# In front of what is told: behind it, it would be about the last sentence alone. Said the second
+# time in a row, the same words would be a mark and no longer a thought.
 _OPEN: Final[dict[Language, tuple[str, str]]] = {
-    "en": (" (It still sits between us.)", " (This still sits between us, too.)"),
-    "zh": ("（这事还没过去。）", "（这件也还没过去。）"),
+    "en": (", and it still sits between us", ", and that sits between us as well"),
+    "zh": ("，到现在还没过去", "，这件也还没过去"),
 }
 _CLOSED: Final[dict[Language, tuple[str, str]]] = {
-    "en": (" (Settled; not mine to bring up.)", " (This is settled, too.)"),
-    "zh": ("（这事过去了，我不先提。）", "（这件也过去了。）"),
+    "en": (", but settled since, and not mine to bring up", ", and that is settled as well"),
+    "zh": ("，已经过去了，我不先提", "，这件也过去了"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line; a `lead` only heads others, `tail` stays where the rest of the line is cut."""
+    """One line; a `lead` only heads others."""
 
     text: str
-    tail: str = ""
     lead: bool = False
 
 
@@ -192,11 +192,13 @@ def recent(entries: Iterable[Entry], voice: Voice) -> Passage:
         if each.kind == "note":
             continue
         when = time_words.relative(since(each.date, voice.today) or 0, of(each.text))
-        tail = _over(each, again=each.resolved is state) if each.kind == "failure" else ""
-        lines.append(_told(each, _again(when, since_then) if when == before else when, tail))
+        said = _again(when, since_then) if when == before else when
+        if each.kind == "failure":
+            said += _over(each, again=each.resolved is state)
+            state = each.resolved
+        lines.append(_told(each, said))
         since_then = since_then + 1 if when == before else 0
         before = when
-        state = each.resolved if tail else state
     return Passage("recent", voice.heading("recent"), tuple(lines[:RECENT]))
 
 
@@ -243,10 +245,10 @@ def _again(when: str, times: int) -> str:
     return "那时还有" if times else f"{when}还有"
 
 
-def _told(entry: Entry, when: str, tail: str = "") -> Line:
+def _told(entry: Entry, when: str) -> Line:
     """Tell of an event."""
     colon = "：" if of(entry.text) == "zh" else ": "
-    return Line(f"- {when[:1].upper()}{when[1:]}{colon}{_old(entry.text)}", tail)
+    return Line(f"- {when[:1].upper()}{when[1:]}{colon}{_old(entry.text)}")
 
 
 def _over(failure: Entry, *, again: bool) -> str:

@@ -12,20 +12,25 @@ from reflector.pipelines.diary import persona_text, time_words
 
 MOST: Final = 500
 
-_TOP = """\
+_NOTICE = """\
 Whatever you change on this page is lost: it is written anew each time the diary changes, and
 nothing reads it back. What you want remembered goes into NOTES.md, who the agent is into
 persona.md; `reflector diary forget` takes out what should not be here.
 
-# Diary
 """
+_TOP = "# Diary\n"
 _OLDER = f"Older than the newest {MOST} there is more; it lies in `entries/`."
 # At the start of a line these would be more than words.
 _MARKS = "#-*+>|=~ "
 
 
 def readable(diary: Diary) -> str:
-    """Return the page as Markdown: what is thought, then what happened, newest first."""
+    """Return the page as Markdown, with what to know before one edits it."""
+    return _NOTICE + leafed(diary)
+
+
+def leafed(diary: Diary) -> str:
+    """Return what the page says: what is thought, then what happened, newest first."""
     traits = sorted(diary.traits.values(), key=lambda each: (-each.salience, each.id))
     events = _newest(each for each in diary.entries.values() if each.kind != "note")
     notes = _newest(each for each in diary.entries.values() if each.kind == "note")

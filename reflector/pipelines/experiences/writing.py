@@ -81,9 +81,27 @@ class _Work:
             self._keep("updated", _improved(living[0], draft, self.host), draft, "better known")
         elif choice.action is Action.SKIP and living:
             self._keep("skipped", _confirmed(living[0], draft, self.host), draft, "confirmed")
+        elif choice.action is Action.ADD and (same := self._same(draft)):
+            # Read once more, it is said in the same words: a model that adds it makes a twin.
+            self._keep("skipped", _confirmed(same, draft, self.host), draft, "confirmed")
         else:
             replaced = [one.id for one in living] if choice.action is Action.SUPERSEDE else []
             self._add(draft, replaced)
+
+    def _same(self, draft: Draft) -> Stored | None:
+        """Return what says the same word for word; of a fact also from the same entries.
+
+        That a fact still holds another day is a fact of that day.
+        """
+        said = folded(draft.title), draft.text.split()  # -f and -F are two things
+        for item in self.items.values():
+            alike = item.layer == draft.layer and item.project == self.host.project
+            free = item.status == "active" and not item.read_only
+            if alike and free and (folded(item.title), item.body.split()) == said:
+                again = set(draft.evidence) <= set(item.evidence)
+                if draft.layer == "experience" or (draft.evidence and again):
+                    return item
+        return None
 
     def _add(self, draft: Draft, replaced: Sequence[str]) -> None:
         new, *old = superseding(self.items, self._new(draft), replaced)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
 from reflector.core.decision import FILES, Recorded
@@ -16,32 +15,26 @@ from reflector.pipelines.decisions.contexts import (
     QueueContext,
 )
 from reflector.pipelines.decisions.envelope import Envelope
-from reflector.pipelines.prompts import Words
-from reflector.runtime.wiring import data_folder
+from reflector.runtime.words import open_words
 
 _RULES = DecisionRulesContext(MOST_LINES, MOST_CHARS)
 
 
-@functools.cache
-def _words() -> Words:
-    return Words(data_folder())
-
-
 def extraction_rules() -> str:
     """Return what comes before every extraction, always the same."""
-    return _words().decision_rules("extract", _RULES)
+    return open_words().decision_rules("extract", _RULES)
 
 
 def message(found: Envelope) -> str:
     """Return one message of a person and its referents."""
-    return _words().decision_message(
+    return open_words().decision_message(
         EnvelopeContext(found.prompt, found.previous_human, found.assistant_context)
     )
 
 
 def consolidation_rules() -> str:
     """Return what comes before every consolidation, always the same."""
-    return _words().decision_rules("consolidate", _RULES)
+    return open_words().decision_rules("consolidate", _RULES)
 
 
 def queue(
@@ -51,7 +44,7 @@ def queue(
     talks: dict[str, list[Recorded]] = {}
     for one in sorted(deltas, key=lambda one: one.id):
         talks.setdefault(one.conversation, []).append(one)
-    return _words().decision_queue(
+    return open_words().decision_queue(
         QueueContext(
             # Old text may predate a rule of the redactor.
             files=[Named(file, redact(files.body(file)).text) for file in FILES],

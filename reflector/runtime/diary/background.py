@@ -89,11 +89,16 @@ def _steps(bench: Bench, caller: Caller) -> list[Waits | None]:
     from reflector.runtime.calls.waits import Waits  # noqa: PLC0415
     from reflector.runtime.diary.consolidating import closed, consolidate_all  # noqa: PLC0415
     from reflector.runtime.diary.judging import judge_all  # noqa: PLC0415
-    from reflector.runtime.diary.sleep import due, sleep  # noqa: PLC0415
+    from reflector.runtime.diary.repository import Repository  # noqa: PLC0415
+    from reflector.runtime.diary.sleep import due, sleep, wake  # noqa: PLC0415
     from reflector.runtime.diary.taking_back import take_back  # noqa: PLC0415
 
     stop = bench.watch.stop
     done: list[Waits | None] = []
+    repository = Repository(bench.context)
+    if repository.locked:
+        repository.recover()
+    wake(bench.context, bench.state)  # first: a night whose commit is there is no second time due
     take_back(bench.context, bench.state)
     if bench.context.settings.text("engine.name") == ASKS:
         done.append(judge_all(caller, stop))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reflector.core.errors import ReflectorError
-from reflector.memory.prompted import Group, Piece, mark_of
+from reflector.memory.beside import Group, Piece, mark_of
 from reflector.pipelines.diary import block
 from reflector.pipelines.diary.recalling import Recalled
 from reflector.runtime.diary.shown import recalled, today_of

@@ -215,7 +215,9 @@ def heal(context: Context, state: State) -> None:
     if not found:
         return
     entry, base = str(found.get("entry", "")), str(found.get("base", ""))
-    came = _came(Repository(context), entry, base)
+    repository = Repository(context)
+    repository.recover()
+    came = _came(repository, entry, base)
     jobs = (job for job in diary.jobs(state.connection, "judged") if job.entry == entry)
     job = next(jobs, None)
     if came is None or job is None:

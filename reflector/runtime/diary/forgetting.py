@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from reflector.core.diary import Diary
+from reflector.core.diary import Diary, Entry, Term, Trait
 from reflector.core.errors import NotFoundError, UsageError
-from reflector.core.needle import Needle, passages
+from reflector.core.needle import Needle
 from reflector.memory.purge import Purge
-from reflector.pipelines.diary import merging, records
+from reflector.pipelines.diary import merging, records, saying
 from reflector.pipelines.diary.migrations import DiaryPausedError
 from reflector.runtime.diary import said, search, seeds
 from reflector.runtime.diary.hand_edits import THEIRS
@@ -32,7 +32,19 @@ from reflector.vcs.rewrite import Rewriter
 _REASON = "forget something"
 _ID = re.compile(r"[0-9a-z][0-9a-z_-]{7,63}\Z")
 _SHORTEST = 2
+_SOURCE = "conversation"
 _Record = TypeVar("_Record")
+
+
+@dataclass(frozen=True, slots=True)
+class Would:
+    """What would go: the records that the diary holds now; what former commits say is not among them.
+
+    `longer` is how many stay that have the words only inside longer ones.
+    """
+
+    items: tuple[Entry | Trait | Term, ...]
+    longer: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +69,7 @@ class _Gone:
     wanted: Needle
     pages: tuple[str, ...]
     seeds: frozenset[bytes]
+    fields: tuple[str, ...] = saying.SAID
 
     def file(self, path: str, content: bytes) -> bytes | None:
         """Return what a file of an old commit holds afterwards."""
@@ -64,28 +77,31 @@ class _Gone:
             return content if path in self.pages else Purge(self.wanted).file(path, content)
         if path.rpartition("/")[2] in self.files and not path.startswith("tombstones/"):
             return None
-        return None if "/" in path and self.wanted.within(content) else content
+        gone = "/" in path and saying.holds(self.wanted, content, self.fields)
+        return None if gone else content
 
     def message(self, text: str) -> str:
         """Return a message; none of ours says what the diary says."""
         return Purge(self.wanted).message(text)
 
 
-def matches(diary: Diary, words: str) -> tuple[str, ...]:
-    """Return the ids of what a person means: the id itself, or whatever says these words."""
-    if words in diary.entries or words in diary.traits:
-        return (words,)
-    wanted = words.casefold()
-    entries = (each.id for each in diary.entries.values() if wanted in _of(each.text, *each.tags))
-    traits = (each.id for each in diary.traits.values() if wanted in _of(each.text, each.evidence))
-    terms = (key for key, term in diary.lexicon.items() if wanted in _of(term.term))
-    return (*entries, *traits, *terms)
+@dataclass(frozen=True, slots=True)
+class _Meant:
+    """What a person's words mean in a diary. `words` finds nothing where they are an id."""
+
+    diary: Diary
+    ids: tuple[str, ...]
+    words: saying.Words
 
 
-def look(context: Context, words: str) -> tuple[str, ...]:
-    """Return the ids of what would go now; what only former commits say is not among them."""
-    require_enabled(context)
-    return matches(Repository(context).read(adopt=False), words)
+def look(context: Context, words: str) -> Would:
+    """Return what would go; nothing is changed. Raises as `take_out` does, but BusyError."""
+    meant = _meant(_present(context, words), words)
+    diary = meant.diary
+    there: dict[str, Entry | Trait | Term] = {**diary.entries, **diary.traits, **diary.lexicon}
+    rest = (_texts(diary, (key,)) for key in there if key not in meant.ids)
+    longer = sum(any(map(meant.words.inside, each)) for each in rest)
+    return Would(tuple(there[key] for key in meant.ids), longer)
 
 
 def take_out(context: Context, words: str) -> Forgotten:
@@ -94,24 +110,10 @@ def take_out(context: Context, words: str) -> Forgotten:
     Copies go first, the diary's history last. Raises NotFoundError for what is nowhere, BusyError
     while something of this identity works.
     """
-    require_enabled(context)
-    repository = Repository(context)
-    if len(words.strip()) < _SHORTEST:
-        raise UsageError(f"{words!r} is too short: it would be found everywhere.")
-    if not repository.present():
-        raise NotFoundError(
-            f"There is no diary of the identity {context.agent.identity!r} to forget from."
-        )
+    repository = _present(context, words)
     with all_locks(context) as memory:
-        diary = repository.read(adopt=False)
-        ids = matches(diary, words)
-        by_id = ids == (words,)
-        known = by_id or bool(ids) or words in diary.tombstones or _said_once(repository, words)
-        if not known:
-            raise NotFoundError(
-                "Nothing in the diary goes by this id or says these words.",
-                hint="`reflector diary read` shows what there is.",
-            )
+        meant = _meant(repository, words)
+        diary, ids = meant.diary, meant.ids
         copies = said.needle(_texts(diary, ids))
         if not copies.nothing:
             forget(
@@ -122,15 +124,59 @@ def take_out(context: Context, words: str) -> Forgotten:
             )
         if ids:
             repository.take_out(_REASON, lambda now: _without(now, frozenset(ids)))
-        words_too = Needle() if by_id or words in diary.tombstones else passages([words])
-        pages = _pages(repository, words_too)
+        pages = _pages(repository, meant.words)
         shipped = frozenset(seeds.files().values())
-        gone = _Gone(_names(diary, ids, words), words_too, pages, shipped)
+        gone = _Gone(_names(diary, ids, words), meant.words, pages, shipped)
         rewritten = _rewrite(memory, repository, gone)
         repository.shown()
-    twins, alone = _compared(frozenset(_texts(diary, ids)), repository.read(adopt=False))
-    looked = search.search(context.home, said.needle((*alone, *words_too.texts)))
+    left = repository.read(adopt=False)
+    twins, alone = _compared(frozenset(_texts(diary, ids)), left)
+    looked = search.search(context.home, said.needle((*alone, *_unsaid(meant.words, left))))
     return Forgotten(ids, rewritten, pages, twins, looked)
+
+
+def _present(context: Context, words: str) -> Repository:
+    require_enabled(context)
+    repository = Repository(context)
+    if len(words.strip()) < _SHORTEST:
+        raise UsageError(f"{words!r} is too short: it would be found everywhere.")
+    if not repository.present():
+        raise NotFoundError(
+            f"There is no diary of the identity {context.agent.identity!r} to forget from."
+        )
+    return repository
+
+
+def _meant(repository: Repository, words: str) -> _Meant:
+    """Tell what words mean: the id of a record, also of one that is dead, or what says them."""
+    diary = repository.read(adopt=False)
+    if words in diary.entries or words in diary.traits:
+        return _Meant(diary, (words,), saying.Words())
+    if words in diary.tombstones:
+        return _Meant(diary, (), saying.Words())
+    wanted = saying.words(words)
+    every = (*diary.entries, *diary.traits, *diary.lexicon)
+    ids = tuple(key for key in every if any(map(wanted.said, _texts(diary, (key,)))))
+    if not ids and not _said_once(repository, wanted):
+        longer = sum(any(map(wanted.inside, _texts(diary, (key,)))) for key in every)
+        raise NotFoundError(
+            "Nothing in the diary goes by this id or says these words.", hint=_hint(longer)
+        )
+    return _Meant(diary, ids, wanted)
+
+
+def _hint(longer: int) -> str:
+    if not longer:
+        return "`reflector diary read` shows what there is."
+    have = "1 item has" if longer == 1 else f"{longer} items have"
+    return f"{have} it inside a longer word; name that word whole."
+
+
+def _unsaid(wanted: saying.Words, left: Diary) -> tuple[str, ...]:
+    """Return the words as what is looked for everywhere, unless something may go on having them."""
+    every = (*left.entries, *left.traits, *left.lexicon)
+    inside = any(map(wanted.inside, _texts(left, every)))
+    return () if inside else wanted.texts
 
 
 def along(memory: Memory, wanted: Needle, conversation: str) -> None:
@@ -150,7 +196,8 @@ def along(memory: Memory, wanted: Needle, conversation: str) -> None:
         return
     repository.take_out(_REASON, lambda now: _without(now, frozenset(ids)))
     shipped = frozenset(seeds.files().values())
-    gone = _Gone(_names(diary, ids, ""), wanted, _pages(repository, wanted), shipped)
+    fields = (*saying.SAID, _SOURCE)
+    gone = _Gone(_names(diary, ids, ""), wanted, _pages(repository, wanted), shipped, fields)
     _rewrite(memory, repository, gone)
     repository.shown()
 
@@ -158,16 +205,12 @@ def along(memory: Memory, wanted: Needle, conversation: str) -> None:
 def _holding(diary: Diary, wanted: Needle, conversation: str) -> Iterator[str]:
     for each in diary.entries.values():
         told = conversation and each.conversation == conversation
-        if told or wanted.said("\n".join((each.text, *each.tags))):
+        if told or wanted.said("\n".join((each.text, *each.tags, each.conversation))):
             yield each.id
     for trait in diary.traits.values():
         if wanted.said(f"{trait.text}\n{trait.evidence}"):
             yield trait.id
     yield from (key for key, term in diary.lexicon.items() if wanted.said(term.term))
-
-
-def _of(*texts: str) -> str:
-    return "\n".join(texts).casefold()
 
 
 def _without(diary: Diary, ids: frozenset[str]) -> Diary:
@@ -214,12 +257,13 @@ def _names(diary: Diary, ids: tuple[str, ...], words: str) -> frozenset[str]:
     return frozenset((*files, *(f"{each}.json" for each in known if each not in diary.lexicon)))
 
 
-def _said_once(repository: Repository, words: str) -> bool:
-    """Tell whether any commit says it, as it was typed: what is forgotten by halves is finished."""
-    wanted, shipped = passages([words]), frozenset(seeds.files().values())
+def _said_once(repository: Repository, wanted: saying.Words) -> bool:
+    """Tell whether any commit says it: what is forgotten by halves is finished."""
+    shipped, fields = frozenset(seeds.files().values()), (*saying.SAID, "id")
     with Objects(repository.path) as objects:
-        every = (objects.read(oid)[1] for oid in objects)
-        return any(wanted.within(each) for each in every if each not in shipped)
+        every = (objects.read(oid) for oid in objects)
+        blobs = (content for kind, content in every if kind == "blob")
+        return any(saying.holds(wanted, each, fields) for each in blobs if each not in shipped)
 
 
 def _pages(repository: Repository, wanted: Needle) -> tuple[str, ...]:

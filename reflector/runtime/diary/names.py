@@ -14,8 +14,9 @@ PERSONA: Final = "Diary-Persona"
 
 WRITING: Final = "diary_writing"
 AWAKE: Final = "diary_awake"
+SLEEPING: Final = "diary_sleeping"
 SLEPT: Final = "diary_slept"
 MOVES: Final = "diary_persona"
 TROUBLE: Final = "diary_trouble"
 """Marks of the database: the commit that is being made, the first day that no night has put in
-order, the last night, what was changed in the persona, and why nothing can be written now."""
+order, the night that is going on, the last night, what was changed in the persona, and why nothing can be written now."""

@@ -77,7 +77,7 @@ def export(context: Context, file: Path, passphrase: str = "") -> Exported:
     if not repository.present():
         raise NotFoundError(
             f"There is no diary of the identity {context.agent.identity!r} to export.",
-            hint="`reflector diary stats` says what there is.",
+            hint="It begins with the first thing that is kept in it, while diary.enabled is true.",
         )
     _refuse_place(file, context)
     diary, secrets = without_secrets(_named(repository))

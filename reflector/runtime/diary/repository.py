@@ -21,6 +21,7 @@ from reflector.runtime.wiring import Context
 from reflector.store.disk import AgentHome, make_folder
 from reflector.store.locks import held
 from reflector.vcs import porcelain
+from reflector.vcs.index_lock import passing_locks
 from reflector.vcs.merge import Adopt, Files, Integrated, Write
 from reflector.vcs.porcelain import Porcelain
 from reflector.vcs.port import MAIN
@@ -195,6 +196,20 @@ class Repository:
         with self.writing() as git:
             on_top_of_main(lambda: self._once(git, change, lines, ()))
 
+    @property
+    def locked(self) -> bool:
+        """Tell whether git's `index.lock` is there: a dead one's, or that of a person at work."""
+        return (self.path / ".git" / "index.lock").exists()
+
+    def recover(self) -> None:
+        """Finish what one of us began who died: files behind their commit, a view of what was.
+
+        Whoever writes next would do it too, but until then git's own lock keeps a person out.
+        """
+        if self.head():
+            with self.writing():
+                self.shown()
+
     def shown(self) -> None:
         """Write the readable view and the blocks that hooks print anew. Neither is a record."""
         head = self.head()
@@ -209,9 +224,22 @@ class Repository:
         with self._held():
             if not self.exists:
                 raise HomeError(f"There is no diary at {self.path}.", path=str(self.path))
+            self._unlock()
             git = Porcelain(self.scrubbed(), self.path)
             mend(self.context, git)
             yield git
+
+    def _unlock(self) -> None:
+        """Remove the locks of refs that a dead one left: whoever of us holds one writes the diary.
+
+        Nothing else would before the next sweep, and until then no turn could be written down.
+        """
+        if not passing_locks(self.path / ".git"):
+            return
+        from reflector.runtime.remains import dead_locks_in  # noqa: PLC0415 - seldom needed
+
+        for lock in dead_locks_in(self.path):
+            lock.unlink(missing_ok=True)
 
     def scrubbed(self) -> Scrubbed:
         """Return how git is started here: what the repository's own settings name does not run."""

@@ -26,7 +26,7 @@ from reflector.runtime.diary import words
 from reflector.runtime.diary.asking import Caller, Question, Told
 from reflector.runtime.diary.consolidating import cleaner
 from reflector.runtime.diary.guard import propose
-from reflector.runtime.diary.names import AWAKE, SLEEP, SLEPT
+from reflector.runtime.diary.names import AWAKE, SLEEP, SLEEPING, SLEPT
 from reflector.runtime.diary.repository import Repository
 from reflector.runtime.wiring import Context
 from reflector.store import diary as noted
@@ -35,6 +35,7 @@ from reflector.store.state import Connection, State
 from reflector.vcs.objects import Objects
 from reflector.vcs.port import Identity, trailers
 from reflector.vcs.reads import Reads
+from reflector.vcs.writes import Writes
 
 _OURS = ("entries/", "traits/", "lexicon/", "tombstones/", "mood.json", "diary.json")
 _LOOKED_AT = 1000
@@ -83,8 +84,7 @@ def sleep(caller: Caller, stop: Callable[[], bool]) -> Slept | Waits:
     night = _Night(_folded(context, state, before, name))
     held = _ordered(caller, night, stop)
     if held is not None:
-        with state.transaction() as connection:
-            noted.release_mentions(connection, name, folded=False)
+        _give_back(state, name)
         return held
     commit = _commit(repository, base, before, merging.buried(before, night.diary), name)
     _finish(state, name, now, commit)
@@ -95,6 +95,7 @@ def sleep(caller: Caller, stop: Callable[[], bool]) -> Slept | Waits:
 
 def _folded(context: Context, state: State, before: Diary, name: str) -> Diary:
     with state.transaction() as connection:
+        scheduling.set_mark(connection, SLEEPING, json.dumps({"id": name}))
         mentions = noted.hold_mentions(connection, name)
     by_item = {each.item: Mentioned(each.count, each.day) for each in mentions}
     today = local_day(context.ambient.clock.now())
@@ -165,11 +166,11 @@ def _own(repository: Repository, base: str, before: Diary, after: Diary, name: s
     }
     if not files:
         return None
-    with Reads(repository.path) as reads:
+    with Writes(repository.path) as writes:
         with Objects(repository.path) as objects:
-            tree = objects.tree_with(reads.commit(base).tree, files)
+            tree = objects.tree_with(writes.commit(base).tree, files)
         when = repository.context.ambient.clock.now()
-        return reads.create_commit(tree, [base], f"a night: {name}\n", Identity(), when)
+        return writes.create_commit(tree, [base], f"a night: {name}\n", Identity(), when)
 
 
 def _finish(state: State, name: str, at: str, commit: str) -> None:
@@ -180,16 +181,27 @@ def _finish(state: State, name: str, at: str, commit: str) -> None:
         noted.release_mentions(connection, name, folded=True)
         noted.clear_mood(connection)
         scheduling.clear_mark(connection, AWAKE)
+        scheduling.clear_mark(connection, SLEEPING)
         scheduling.set_mark(connection, SLEPT, json.dumps(told))
+
+
+def _give_back(state: State, name: str) -> None:
+    """End a night that came to nothing: what it would have folded counts on."""
+    with state.transaction() as connection:
+        noted.release_mentions(connection, name, folded=False)
+        scheduling.clear_mark(connection, SLEEPING)
 
 
 def wake(context: Context, state: State) -> None:
     """Settle the nights that somebody died in: git tells whether what they folded is there."""
-    for name in noted.holding(state.connection):
+    going_on = str(scheduling.facts(state.connection, SLEEPING).get("id", ""))
+    names = sorted({*noted.holding(state.connection), *filter(None, [going_on])})
+    if names:
+        Repository(context).recover()
+    for name in names:
         found = _landed(Repository(context), name)
         if found is None:
-            with state.transaction() as connection:
-                noted.release_mentions(connection, name, folded=False)
+            _give_back(state, name)
         else:
             _finish(state, name, found[1], found[0])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
 from reflector.core.decision import Message
@@ -17,26 +16,20 @@ from reflector.pipelines.diary.contexts import (
     DiaryWindowContext,
 )
 from reflector.pipelines.diary.proposals import MOST_FADING, Item
-from reflector.pipelines.prompts import Words
-from reflector.runtime.wiring import data_folder
+from reflector.runtime.words import open_words
 
 _MESSAGE = 900
 """Characters of a person's message that a consolidation reads; of an answer a third of it."""
 
 
-@functools.cache
-def _words() -> Words:
-    return Words(data_folder())
-
-
 def question(sentence: str) -> str:
     """Return the question whether a sentence is worth keeping."""
-    return _words().diary_judge(DiaryJudgeContext(redact(sentence).text))
+    return open_words().diary_judge(DiaryJudgeContext(redact(sentence).text))
 
 
 def consolidation_rules() -> str:
     """Return what comes before every consolidation, always the same."""
-    return _words().diary_rules("consolidate", DiaryRulesContext(MOST_TEXT, MOST_TRAITS))
+    return open_words().diary_rules("consolidate", DiaryRulesContext(MOST_TEXT, MOST_TRAITS))
 
 
 def window(messages: Sequence[Message], going_on: str, traits: Sequence[Trait]) -> str:
@@ -44,15 +37,17 @@ def window(messages: Sequence[Message], going_on: str, traits: Sequence[Trait]) 
     # Old text may predate a rule of the redactor.
     shown = [Named(each.role, redact(each.text).text) for each in messages]
     known = [Named(each.about, redact(each.text).text) for each in traits]
-    return _words().diary_window(DiaryWindowContext(shown, redact(going_on).text, known, _MESSAGE))
+    return open_words().diary_window(
+        DiaryWindowContext(shown, redact(going_on).text, known, _MESSAGE)
+    )
 
 
 def sleep_rules() -> str:
     """Return what comes before every batch of a night, always the same."""
-    return _words().diary_rules("sleep", DiaryRulesContext(MOST_TEXT, MOST_FADING))
+    return open_words().diary_rules("sleep", DiaryRulesContext(MOST_TEXT, MOST_FADING))
 
 
 def items(listed: Sequence[Item], persona: str) -> str:
     """Return the items of one batch; `persona` is "" where none may be proposed."""
     shown = [Named(each.name, redact(each.text).text) for each in listed]
-    return _words().diary_items(DiaryItemsContext(shown, redact(persona).text))
+    return open_words().diary_items(DiaryItemsContext(shown, redact(persona).text))

@@ -18,6 +18,7 @@ from reflector.core.experience import Extraction, Scene
 from reflector.core.failure import classify
 from reflector.core.redact import redact
 from reflector.core.run import Outcome, Reason
+from reflector.memory.experiences.forgotten import Forgotten
 from reflector.memory.experiences.kept import kept_in
 from reflector.memory.tree import Tree
 from reflector.memory.undone_rules import folded
@@ -31,6 +32,7 @@ from reflector.pipelines.experiences.writing import Edits, Host
 from reflector.runtime.experiences.answering import Calls
 from reflector.runtime.experiences.brief import Segment
 from reflector.runtime.experiences.candidates import candidates
+from reflector.runtime.experiences.forgotten import forgotten_in
 from reflector.vcs.worktree import Worktree
 
 _NOTHING: Final = "nothing_to_record"
@@ -48,7 +50,8 @@ def extract(
     wire = wire_for(task.route, EXTRACT_TOKENS, ambient)
     calls = Calls(task, segment, ambient, wire)
     with closing(wire), worktree.reads() as reads:
-        work = _Work(calls, commit, Folder(worktree.path), reads.tree(worktree.base))
+        gone = forgotten_in(reads, worktree.base)
+        work = _Work(calls, commit, Folder(worktree.path), reads.tree(worktree.base), gone)
         try:
             finish = _extracted(work)
         except ProviderError as error:
@@ -64,6 +67,7 @@ class _Work:
     commit: Commit
     folder: Folder
     tree: Tree
+    forgotten: Forgotten
     scene: Scene | None = None
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -123,7 +127,18 @@ def _made(work: _Work, checked: Checked) -> list[Draft]:
         work.counts["dropped.undone_before"] += len(drafts) - len(wanted)
     # What names no entry would outlive the conversation that it comes from.
     whole = tuple(one.id for one in spoken(rows) or rows)[:_RESTS_ON]
-    return [one if one.evidence else replace(one, evidence=whole) for one in wanted]
+    resting = [one if one.evidence else replace(one, evidence=whole) for one in wanted]
+    return _without_forgotten(work, resting)
+
+
+def _without_forgotten(work: _Work, drafts: Sequence[Draft]) -> list[Draft]:
+    read = {one.id for one in work.segment.rows}
+    kept = [
+        one for one in drafts if not work.forgotten.holds(one.layer, one.text, one.evidence, read)
+    ]
+    if len(kept) < len(drafts):
+        work.counts["dropped.forgotten_before"] += len(drafts) - len(kept)
+    return kept
 
 
 def _taken_back(text: str, unwanted: frozenset[str]) -> bool:
@@ -141,7 +156,7 @@ def _verbatim(work: _Work) -> list[Draft]:
     if made is None:
         return []
     work.counts["verbatim"] += 1
-    return list(drafts_of((), (made, False)))
+    return _without_forgotten(work, drafts_of((), (made, False)))
 
 
 def _failed(work: _Work, reason: str, said: str) -> Finish:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from reflector.memory.commit_message import Update
+from reflector.memory.experiences.forgotten import TRAILER, Gone
 from reflector.memory.experiences.form import Layer, Stored, layer_of
 from reflector.memory.experiences.inheritance import without
 from reflector.memory.experiences.kept import kept_in
@@ -36,10 +37,12 @@ def forget(context: Context, layer: Layer, words: str) -> Forgotten:
     found = held(context, layer)
     item = found.named(words)
     plan = without(found.kept.known, item.id)
-    # First what only names it: after a death in between, the same command finds the item still.
+    # First what is derived: after a death in between, the same command finds the item still, and
+    # after one behind the commit it does not.
     with context.state() as state, state.transaction() as connection:
         for one in plan.gone:
             recall_uses.forget(connection, path=one.path)
+    recall.drop(context.agent, context.ambient.clock, recall.MEMORY)
 
     def change(tree: Tree) -> Mapping[str, bytes | None]:
         items = kept_in(tree, layer)
@@ -48,9 +51,11 @@ def forget(context: Context, layer: Layer, words: str) -> Forgotten:
         return again.files
 
     gone: list[str] = []
-    # The item's own words tell what it was about, so the commit is told its id alone.
-    done = write(context, change, f"forgot {layer} {item.id}")
-    recall.drop(context.agent, context.ambient.clock, recall.MEMORY)
+    # The item's own words tell what it was about, so the commit is told ids alone: its own, and of
+    # the entries that it rested on, or the next reading of that conversation would bring it back.
+    left = [(TRAILER, str(Gone(layer, one.id, one.evidence))) for one in plan.gone]
+    done = write(context, change, f"forgot {layer} {item.id}", trailers=left)
+    recall.drop(context.agent, context.ambient.clock, recall.MEMORY)  # somebody may have searched
     changed = tuple(path for path in done.paths if path not in gone)
     return Forgotten(item, done.commit, tuple(gone), changed)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from shlex import quote
 
-from reflector.core.errors import GitError, NotFoundError, UsageError
-from reflector.memory.experiences.form import FOLDERS, Layer, Stored
+from reflector.core.errors import DocumentError, GitError, NotFoundError, UsageError
+from reflector.memory.experiences.form import FOLDERS, Layer, Stored, id_of
 from reflector.memory.experiences.kept import Kept, kept_in
 from reflector.runtime.wiring import Context
 from reflector.vcs.port import MAIN
@@ -54,6 +55,13 @@ def named(kept: Kept, layer: Layer, words: str) -> Stored:
     if len(exact or found) == 1 and (exact or len(given) >= _SHORTEST):
         return (exact or found)[0]
     command = FOLDERS[layer].rstrip("/")
+    if not found and (fault := _unreadable(kept, words.strip().lower())):
+        path = str(fault.facts["path"])
+        raise NotFoundError(
+            f"The {layer} {words[:80]!r} cannot be read: {fault.message}",
+            hint=f"Mend it, or take it out with `reflector memory forget {quote(path)}`.",
+            path=path,
+        )
     if not found:
         raise NotFoundError(
             f"There is no {layer} {words[:80]!r} in this memory.",
@@ -66,6 +74,15 @@ def named(kept: Kept, layer: Layer, words: str) -> Stored:
         hint=f"Give more of it; `reflector {command} list` shows them all.",
         candidates=",".join(one.id for one in found[:_TOLD]),
     )
+
+
+def _unreadable(kept: Kept, given: str) -> DocumentError | None:
+    """Return why a document that is named is no item: somebody broke it by hand."""
+    for each in kept.others if len(given) >= _SHORTEST else ():
+        path = str(each.facts["path"]).lower()
+        if id_of(path).startswith(given) or f"/{path}" == f"/{given.removesuffix('.md')}.md":
+            return each
+    return None
 
 
 def _hint(newest: list[Stored], command: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
 from reflector.core.experience import Scene
@@ -19,20 +18,14 @@ from reflector.pipelines.experiences.reconciling import Offered
 from reflector.pipelines.experiences.rows import Row
 from reflector.pipelines.experiences.scene import facts_only
 from reflector.pipelines.experiences.views import context, view
-from reflector.pipelines.prompts import Words
-from reflector.runtime.wiring import data_folder
+from reflector.runtime.words import open_words
 
 _ALWAYS = ExperienceRulesContext(project_known=True, branch_known=True)
 
 
-@functools.cache
-def _words() -> Words:
-    return Words(data_folder())
-
-
 def scene_rules() -> str:
     """Return what comes before the question which scene a segment is, always the same."""
-    return _words().experience_rules("scene", _ALWAYS)
+    return open_words().experience_rules("scene", _ALWAYS)
 
 
 def extraction_rules(
@@ -41,14 +34,14 @@ def extraction_rules(
     """Return what comes before an extraction; one of two scenes in one of two languages."""
     context = ExperienceRulesContext(project_known, branch_known)
     if scene is Scene.CODING:
-        return _words().experience_rules("coding-zh" if chinese else "coding", context)
-    return _words().experience_rules("working-zh" if chinese else "working", context)
+        return open_words().experience_rules("coding-zh" if chinese else "coding", context)
+    return open_words().experience_rules("working-zh" if chinese else "working", context)
 
 
 def segment_message(rows: Sequence[Row], before: Sequence[Row], budget_tokens: int) -> str:
     """Return a segment and the last turns of what was before it, as much of them as fits."""
     shown = view(rows, context(before), budget_tokens)
-    return _words().segment(
+    return open_words().segment(
         SegmentContext(
             # Old rows may predate a rule of the redactor.
             segment=redact(shown.text).text.rstrip("\n"),
@@ -61,12 +54,12 @@ def segment_message(rows: Sequence[Row], before: Sequence[Row], budget_tokens: i
 
 def reconcile_rules() -> str:
     """Return what comes before every reconciliation, always the same."""
-    return _words().experience_rules("reconcile", _ALWAYS)
+    return open_words().experience_rules("reconcile", _ALWAYS)
 
 
 def reconcile_message(drafts: Sequence[Draft], offered: Offered) -> str:
     """Return the drafts, each with what the memory holds of the like."""
-    return _words().drafts(DraftsContext([_shown(one, offered) for one in drafts]))
+    return open_words().drafts(DraftsContext([_shown(one, offered) for one in drafts]))
 
 
 def _shown(one: Draft, offered: Offered) -> PromptDraft:

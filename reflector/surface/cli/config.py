@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import argparse
 
+from reflector.core.errors import UsageError
 from reflector.runtime import hook_gate
-from reflector.runtime.settings import KEYS, Value, in_toml
+from reflector.runtime.settings_keys import KEYS, Value, in_toml
 from reflector.runtime.wiring import context
 from reflector.surface.cli.output import Output, safe
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the one action there is."""
-    parser.add_argument(
-        "action",
-        nargs="?",
-        choices=["show"],
-        default="show",
-        help="print every setting with its origin",
-    )
+    parser.description = "Print every setting, its value and where that comes from."
+    parser.add_argument("words", nargs="*", metavar="show", help="may be left out")
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Print every setting, its value and where that comes from."""
     found = context(args.home, args.identity)
+    if args.words not in ([], ["show"]):
+        raise UsageError(
+            "`reflector config` shows the settings and changes none.",
+            hint=f"Write them into {found.home.path / 'config.toml'}, such as `enabled = true` "
+            "under `[push]` for `push.enabled`.",
+        )
     hook_gate.refresh(found)
     settings = found.settings
     width = max(len(key.name) for key in KEYS)

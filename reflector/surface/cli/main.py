@@ -20,6 +20,10 @@ from reflector.surface.cli.output import Output, stdout_output
 
 BUG = 70
 INTERRUPTED = 130
+_EXAMPLE = "example: "
+_MISSING = "the following arguments are required: "
+_SAME = {"list": "ls", "show": "cat", "rm": "delete", "remove": "delete", "mv": "rename"}
+"""What people type who know the command by another name."""
 _CHOICE = re.compile(
     r"argument (?P<what>\S+): invalid choice: '(?P<word>.*)' \(choose from (?P<names>.*)\)\Z",
     re.DOTALL,
@@ -85,11 +89,11 @@ def _run(argv: Sequence[str], out: Output) -> int:
     except SystemExit as end:  # help was asked for and given
         return int(end.code or 0)
     if rest:  # said by the command that was meant: the parser above it knows nothing of its words
-        words = " ".join(rest)
-        hint = f"`{args.prog} --help` explains it."
-        raise UsageError(f"unrecognized arguments: {words}", hint=hint)
+        options = re.findall(r"--[\w-]+", args.parser.format_usage())
+        hint = did_you_mean(rest[0], options) + f"`{args.prog} --help` explains it."
+        raise UsageError(f"unrecognized arguments: {' '.join(rest)}", hint=hint)
     if args.module is None:
-        (args.group or parser).print_help()
+        args.parser.print_help()
         return 0
     return _module(args.module).run(args, out)
 
@@ -108,16 +112,41 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise UsageError; for a word that is none of the possible ones, with the nearest of them."""
         hint = f"`{self.prog} --help` explains it."
+        if message.startswith(_MISSING):
+            message = f"`{self.prog}` needs {message.removeprefix(_MISSING)}."
+            hint = f"Such as: {_example(self.prog)}"
         if found := _CHOICE.match(message):
             word, names = found["word"], re.findall(r"[\w-]+", found["names"])
-            hint = did_you_mean(word, names) + hint
             if found["what"] == "COMMAND":  # dozens of names are no answer
                 message = f"`{self.prog}` has no command {word!r}."
+                names += ["--help", "--version"]
+            meant = _SAME.get(word, word)
+            hint = did_you_mean(meant if meant in names else word, names) + hint
         raise UsageError(message, hint=hint)
+
+    def format_help(self) -> str:
+        """Return the help, with an example under it."""
+        if example := _example(self.prog):
+            self.epilog = f"{_EXAMPLE}{example}"
+        return super().format_help()
+
+
+class _Root(_Parser):
+    """The parser of `reflector` itself: dozens of commands need headings, which argparse has not."""
+
+    def format_help(self) -> str:
+        """Return every command under its heading."""
+        from reflector.surface.cli.overview import overview  # noqa: PLC0415 - only for help
+
+        return overview()
 
 
 class _Help(argparse.HelpFormatter):
     """Help whose longest command keeps to its line: argparse forgets that commands are indented."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Leave an example on its line: a command that is copied must not be broken in two."""
+        return text if text.startswith(_EXAMPLE) else super()._fill_text(text, width, indent)
 
     def add_argument(self, action: argparse.Action) -> None:
         """Make room for the indent."""
@@ -126,44 +155,62 @@ class _Help(argparse.HelpFormatter):
             self._action_max_length += 2
 
 
+def _example(prog: str) -> str:
+    from reflector.surface.cli.examples import EXAMPLES  # noqa: PLC0415 - only for help and errors
+
+    return EXAMPLES.get(prog, "")
+
+
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="reflector",
-        description="A git-backed memory for coding agents that improves by itself.",
-        epilog="`reflector COMMAND --help` explains a command.",
-        allow_abbrev=False,
-        formatter_class=_Help,
-    )
-    parser.set_defaults(module=None, group=None, prog=parser.prog)
+    parser = _Root(prog="reflector", allow_abbrev=False)
+    parser.set_defaults(module=None, parser=parser, prog=parser.prog)
+    parser.set_defaults(home=None, identity=None, json=False)
     parser.add_argument("--version", "-V", action="version", version=f"reflector {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    words = [word for word in argv if not word.startswith("-")]
-    _add(commands, COMMANDS, words)
+    _everywhere(parser)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    _add(commands, COMMANDS, _words(argv))
     return parser
+
+
+def _everywhere(parser: argparse.ArgumentParser) -> None:
+    """Add what every command takes, before its name or after it: absent, it leaves the other's."""
+    absent = argparse.SUPPRESS
+    parser.add_argument("--home", metavar="DIR", default=absent, help="the Reflector home")
+    parser.add_argument("--identity", metavar="NAME", default=absent, help="whose memory")
+    parser.add_argument("--json", action="store_true", default=absent, help="print one JSON object")
+
+
+def _words(argv: Sequence[str]) -> list[str]:
+    """Return what may be names of commands: no options, and not what stands behind these two."""
+    return [
+        word
+        for before, word in zip(("", *argv), argv, strict=False)
+        if not word.startswith("-") and before not in {"--home", "--identity"}
+    ]
 
 
 def _add(
     commands: argparse._SubParsersAction[_Parser], table: Mapping[str, Entry], words: Sequence[str]
 ) -> None:
-    """Add the command that the words choose; all of them when they choose none."""
-    chosen = next((word for word in words if word in table), None)
+    """Add the command that the words begin with; the names of all when they begin with none."""
+    chosen = words[0] if words and words[0] in table else None
     # Dozens of parsers that nobody asks anything cost more than the command itself.
     for name in [chosen] if chosen else table:
         entry = table[name]
         says = entry.says if isinstance(entry, Group) else entry[1]
         command = commands.add_parser(name, help=says, description=_sentence(says))
+        if name != chosen:
+            continue
         command.allow_abbrev = False
         command.formatter_class = _Help
+        command.set_defaults(parser=command, prog=command.prog)
+        _everywhere(command)
         if isinstance(entry, Group):
-            command.set_defaults(module=None, group=command, prog=command.prog)
+            command.epilog = f"`{command.prog} COMMAND --help` explains a command."
             inner = command.add_subparsers(metavar="COMMAND", title="commands")
-            _add(inner, entry.commands, words[words.index(name) + 1 :] if chosen else ())
-            continue
-        command.set_defaults(json=False, module=entry[0], prog=command.prog)
-        command.add_argument("--home", metavar="DIR", help="the Reflector home")
-        command.add_argument("--identity", metavar="NAME", help="whose memory")
-        command.add_argument("--json", action="store_true", help="print one JSON object")
-        if name == chosen:
+            _add(inner, entry.commands, words[1:])
+        else:
+            command.set_defaults(module=entry[0])
             _module(entry[0]).configure(command)
 
 

@@ -6,15 +6,26 @@ import argparse
 import shlex
 from collections.abc import Sequence
 
-from reflector.core.run import Run
+from reflector.core.run import Outcome, Run
+
+STOPPED, NOT_STARTED = "stopped", "not started"
+
+
+def outcome(run: Run) -> str:
+    """Say how a run ended, or how far it is. What was only stopped does not read like a failure."""
+    end = run.settlement
+    if end is None:
+        return run.phase.value
+    if end.outcome is Outcome.CANCELLED:
+        return STOPPED if end.reason else NOT_STARTED
+    return end.outcome.value
 
 
 def ended(run: Run) -> str:
     """Say how a run ended and why, or how far it is."""
-    end = run.settlement
-    if end is None:
-        return run.phase.value
-    return end.outcome.value + (f" ({end.reason.value})" if end.reason else "")
+    end, said = run.settlement, outcome(run)
+    why = end.reason.value if end and end.reason and said != STOPPED else ""
+    return f"{said} ({why})" if why else said
 
 
 def where(args: argparse.Namespace) -> str:

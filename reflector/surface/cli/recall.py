@@ -47,13 +47,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit", type=positive, default=LIMIT, metavar="N", help="at most so many"
     )
-    parser.add_argument("--prompted", metavar="SESSION", help=argparse.SUPPRESS)
+    parser.add_argument("--beside", metavar="SESSION", help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Show what is found; nothing found is no error."""
-    if args.prompted is not None:
-        return _prompted(args, out)
+    if args.beside is not None:
+        return _beside(args, out)
     if not args.query:
         raise UsageError("What is to be found?", hint="`reflector recall --help` explains it.")
     found = context(args.home, args.identity)
@@ -95,14 +95,22 @@ def _sought(args: argparse.Namespace) -> Sought:
     )
 
 
-def _prompted(args: argparse.Namespace, out: Output) -> int:
+def _beside(args: argparse.Namespace, out: Output) -> int:
     """Answer a hook that has a prompt: see `runtime.prompt_hook`."""
+    from reflector.runtime import too_late  # noqa: PLC0415 - for hooks alone
     from reflector.runtime.prompt_hook import answer, served  # noqa: PLC0415 - for hooks alone
 
     here = start(args.cwd)
     found = context_for(context(args.home, args.identity), str(here or "/"))
-    said = answer(found, args.prompted, here, sys.stdin.buffer)
-    out.raw(said.raw)
-    streams.flush()  # a hook that gave up has closed its end: what nobody was shown is not used
-    served(found, args.prompted, said)
+    said = answer(found, args.beside, here, sys.stdin.buffer)
+    try:
+        out.raw(said.raw)
+        streams.flush()
+    except BrokenPipeError:  # the hook gave up: what nobody was shown is not used
+        if said.shown.text:
+            too_late.note(found, late=True)
+        raise
+    if said.shown.text:
+        too_late.note(found, late=False)
+    served(found, args.beside, said)
     return 0

@@ -18,7 +18,7 @@ from reflector.surface.cli.left_out import left_out
 from reflector.surface.cli.main import INTERRUPTED
 from reflector.surface.cli.numbers import positive
 from reflector.surface.cli.output import Output, counted, error_json, safe
-from reflector.surface.cli.pointers import aligned, waits_for_you, where
+from reflector.surface.cli.pointers import aligned, ended, waits_for_you, where
 from reflector.surface.cli.stop import stoppable
 from reflector.surface.cli.watch import TerminalWatch
 
@@ -136,8 +136,8 @@ def _show_run(run: Run, out: Output) -> None:
     colour = "green" if end.outcome is Outcome.MERGED else "yellow"
     entries = sum(each.entries for each in run.snapshots)
     read = counted(entries, "entry", "entries")
-    line = f"Run {run.id} · {read} · {out.style(end.outcome.value, colour)}"
-    out.say(line + (f" ({end.reason.value})" if end.reason else ""))
+    line = f"Run {run.id} · {read} · {out.style(ended(run), colour)}"
+    out.say(line)
     if end.merge_commit:
         out.say(f"  merge {end.merge_commit}")
     if end.detail:

@@ -13,6 +13,9 @@ from reflector.runtime.wiring import Context, context
 from reflector.store import reservations
 from reflector.surface.cli.numbers import positive
 from reflector.surface.cli.output import Output, safe
+from reflector.surface.cli.pointers import NOT_STARTED, STOPPED, outcome
+
+_HARMLESS = "stopped, not started: no failure; nothing was changed, and a later run reads the same"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +33,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     undone = taken_back(found, runs)
     for each in runs:
         out.say(_line(each, out, undone=each.id in undone))
+    if any(outcome(each) in {STOPPED, NOT_STARTED} for each in runs):
+        out.say(out.style(_HARMLESS, "dim"))
     if not runs:
         out.say("No run yet: reflector reflect FILE")
     out.object({"runs": [run_json(each) for each in runs]})
@@ -49,13 +54,12 @@ def taken_back(found: Context, runs: Sequence[Run]) -> frozenset[str]:
 
 def _line(run: Run, out: Output, *, undone: bool) -> str:
     end = run.settlement
-    outcome = end.outcome.value if end else run.phase.value
-    outcome += ", undone" if undone else ""
+    said = outcome(run) + (", undone" if undone else "")
     entries = sum(each.entries for each in run.snapshots)
     noun = "entry  " if entries == 1 else "entries"
     merge = end.merge_commit[:12] if end and end.merge_commit else "-"
     names = ", ".join(each.conversation for each in run.snapshots)
     return (
-        f"{run.id}  {run.request.pipeline:<11}  {outcome:<17} {merge:<12}  {entries:>5} {noun}"
+        f"{run.id}  {run.request.pipeline:<11}  {said:<17} {merge:<12}  {entries:>5} {noun}"
         f"  {out.style(safe(names), 'dim')}"
     )

@@ -104,8 +104,9 @@ def _harnesses(found: Status, out: Output) -> None:
         out.say("hooks    none yet: `reflector install` lists the agents that are here")
     ready = found.next_session
     size = f"about {ready.tokens} tokens" if ready.tokens else "what is compiled then"
-    notice = f", and you: {safe(' '.join(ready.notice))}" if ready.notice else ""
-    out.say(f"next     a session is told {size}: `reflector prompt`{notice}")
+    out.say(f"next     a session is told {size}: `reflector prompt`")
+    if ready.notice:
+        out.say(f"  and you are shown: {safe(' '.join(ready.notice))}")
 
 
 def _conversations(found: Status, out: Output) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reflector.pipelines.contexts import McpContext
-from reflector.pipelines.prompts import ToolWords, Words, tool_words
-from reflector.runtime.wiring import data_folder
+from reflector.pipelines.prompts import ToolWords, tool_words
+from reflector.runtime.words import open_words
 
 MOST_DOCUMENTS = 200
 MOST_CHARACTERS = 20_000
@@ -23,7 +23,7 @@ class Told:
 
 def told(identity: str) -> Told:
     """Render everything for the memory of one identity."""
-    words = Words(data_folder())
+    words = open_words()
     given = McpContext(identity, MOST_DOCUMENTS, MOST_CHARACTERS)
     instructions = words.mcp_instructions(given).strip()
     return Told(instructions, tool_words(words.mcp_tools(given)))

@@ -8,6 +8,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from reflector.core.tokens import asked
 from reflector.memory.document import parse
@@ -17,6 +18,7 @@ from reflector.store.recall_memory import Only
 from tests.quality.recall.corpus import Query, rendered
 
 TOP = 5
+_REORDERED = 50
 _WHEN = "2026-11-30T12:00:00.000Z"
 
 Search = Callable[[str], list[str]]
@@ -141,6 +143,36 @@ def rank_bm25(documents: Mapping[str, bytes]) -> Search | None:
         scores = index.get_scores(re.findall(r"\w+", query.lower()))
         order = sorted(range(len(paths)), key=lambda at: -scores[at])[:10]
         return [paths[at] for at in order if scores[at] > 0]
+
+    return search
+
+
+def with_vectors(documents: Mapping[str, bytes]) -> Search | None:
+    """Return our search with its best ordered anew by words and static vectors together.
+
+    None where `wordllama` is not installed: nothing of the product needs it.
+    """
+    try:
+        library = importlib.import_module("wordllama")
+    except ImportError:
+        return None
+    # It looks for its own tokenizer in another folder than it is installed in, then on the network.
+    where = Path(library.__file__ or "").parent
+    model = library.WordLlama.load(cache_dir=where, disable_download=True)
+    connection = memory(documents)
+
+    def search(query: str) -> list[str]:
+        chosen = recall_memory.telling(connection, asked(query))
+        hits = recall_memory.find(connection, chosen, Only(), _REORDERED)
+        if len(hits) <= 1:
+            return [hit.path for hit in hits]
+        texts = [f"{hit.about}\n{hit.passage.heading}\n{hit.passage.text}" for hit in hits]
+        cosines = [score for _, score in model.rank(query, texts, sort=False)]
+        best = hits[0].score
+        scores = {
+            hit.path: hit.score / best + cosine for hit, cosine in zip(hits, cosines, strict=True)
+        }
+        return sorted(scores, key=lambda path: -scores[path])[:10]
 
     return search
 

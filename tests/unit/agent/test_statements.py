@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflector.agent.statements import MAX_STATEMENT, Reason, find_statements, read
+from reflector.agent.own_words import Reason
+from reflector.agent.statements import MAX_STATEMENT, find_statements, read
 
 
 def texts(message: str) -> list[str]:

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 
 from reflector.harness.limits import NOTICE_CHARS, TAKES, escaped_chars, least, wide
 from reflector.harness.meanings import EVENTS
-from reflector.surface import hook
+from reflector.surface import hook, hook_shown
 
 
 def test_the_hook_s_copy_agrees():
-    assert {
-        name: TAKES[name].chars for name in hook.LONGEST_PRINTED
-    } == hook.LONGEST_PRINTED  # fmt: skip
+    longest = hook_shown.LONGEST_PRINTED
+    assert {name: TAKES[name].chars for name in longest} == longest
     assert least().tokens == 2_400
     assert all(takes.chars <= 9_900 for takes in TAKES.values())
 
@@ -30,7 +29,7 @@ def test_the_event_that_shows_is_the_one_that_begins_a_session():
 def test_a_line_with_the_largest_block_and_the_largest_notice_keeps_to_the_limit():
     block, notice = "x" * (escaped_chars() - 2), "y" * (NOTICE_CHARS - 2)
     for harness in ("claude-code", "gemini-cli"):
-        line = hook._formed(harness, "SessionStart", notice, block.encode()).decode()
+        line = hook_shown.formed(harness, "SessionStart", notice, block.encode(), "json").decode()
         found: Mapping[str, Mapping[str, str]] = json.loads(line)
         assert found["hookSpecificOutput"]["additionalContext"] == block
         assert len(line) <= TAKES[harness].chars
@@ -42,7 +41,7 @@ TEXT = st.text(st.characters(codec="utf-8"), max_size=200)
 @given(TEXT, TEXT.filter(bool))
 def test_what_is_printed_is_read_back_as_it_was(notice, block):
     for harness in ("claude-code", "gemini-cli"):
-        line = hook._formed(harness, "SessionStart", notice, block.encode())
+        line = hook_shown.formed(harness, "SessionStart", notice, block.encode(), "json")
         found = json.loads(line)
         assert line.count(b"\n") == 1
         assert found.get("systemMessage", "") == notice

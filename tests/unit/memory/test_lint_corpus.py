@@ -8,8 +8,7 @@ from reflector.memory.codes import RULES
 from reflector.memory.rules import check_memory
 from reflector.memory.tree import Tree, readable
 from reflector.pipelines.contexts import SeedContext
-from reflector.pipelines.prompts import Words
-from reflector.runtime.wiring import data_folder
+from reflector.runtime.words import open_words
 from tests.support.corpus import Case, cases
 
 BROKEN, SOUND = cases("broken"), cases("sound")
@@ -33,7 +32,7 @@ def test_of_a_sound_document_nothing_is_said(case: Case):
 
 
 def test_a_new_memory_and_its_skills_are_sound():
-    words = Words(data_folder())
+    words = open_words()
     seeds = {
         name: words.seed(name, SeedContext("someone", "2026-11-30")).encode()
         for name in words.seeds()

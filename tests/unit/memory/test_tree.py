@@ -224,3 +224,13 @@ def test_a_companion_folder_is_named():
 def test_a_path_cannot_be_a_file_and_a_folder():
     with pytest.raises(ValueError, match="file and a folder"):
         Tree.of({"a": b"", "a/b": b""})
+
+
+def test_a_folder_of_many_files_is_read_once_however_many_of_them_are_asked_for():
+    paths = [f"entries/2026-11/{n}.json" for n in range(40)]
+    made = Tree.of({path: path.encode() for path in paths})
+    counting = Counting(made.reader)
+    tree = Tree(made.oid, counting)
+    assert [tree.read(path) for path in paths] == [path.encode() for path in paths]
+    assert tree.find("entries/2026-11/none.json") is None
+    assert counting.listed == 3

@@ -14,7 +14,7 @@ from reflector.memory.tree import Tree
 from reflector.pipelines.prompts import Words
 from reflector.runtime.judgement import scope_of
 from reflector.runtime.scheduling import SYSTEM_SHARE
-from reflector.runtime.settings import KEYS
+from reflector.runtime.settings_keys import KEYS
 from tests.support.memory_trees import SAID, Files, doc
 from tests.support.words import ROOT
 

@@ -17,7 +17,7 @@ from reflector.runtime import birth, block_cache, block_place
 from reflector.runtime.compiled import Wanted, compile_block, limits
 from reflector.runtime.settings import load
 from reflector.runtime.wiring import Context, context
-from reflector.surface import hook, hook_seldom
+from reflector.surface import hook, hook_seldom, hook_shown
 from tests.support.repos import Repo, fresh
 
 
@@ -44,8 +44,8 @@ def keep(found: Context, start: Path | None) -> str:
 def printed(found: Context, start: Path | None) -> str | None:
     """Return what a hook takes from the cache, None when nothing there holds."""
     agent = os.fsencode(found.agent.path)
-    stamps, block = hook._kept(agent, os.fsencode(start) if start else b"")
-    holds = block and all(hook._holds(agent, stamp) for stamp in stamps)
+    stamps, block = hook_shown.kept(agent, os.fsencode(start) if start else b"", hook._read)
+    holds = block and all(hook_shown.holds(agent, stamp, hook._read) for stamp in stamps)
     return block.decode() if holds else None
 
 
@@ -184,7 +184,8 @@ def test_what_a_late_hook_prints_tells_nothing_of_short_memory(found, project):
     text = keep(found, project.path)
     assert "the old wish" in text
     assert "the other wish" in text
-    stamps, block = hook._kept(os.fsencode(found.agent.path), os.fsencode(project.path))
+    agent, place = os.fsencode(found.agent.path), os.fsencode(project.path)
+    stamps, block = hook_shown.kept(agent, place, hook._read)
     late = hook_seldom.without_volatile(stamps, block).decode()
     assert "wish" not in late
     assert "MEMORY.md" not in late
@@ -232,7 +233,8 @@ def test_a_line_of_json_that_a_hook_prints_keeps_to_the_limit_whatever_is_escape
     Repo(found.agent.repo).commit(documents)
     again = context(str(found.home.path))
     text = compile_block(again, Wanted(by_hook=True))[1].text
-    line = hook._formed("claude-code", "SessionStart", "n" * (NOTICE_CHARS - 2), text.encode())
+    notice = "n" * (NOTICE_CHARS - 2)
+    line = hook_shown.formed("claude-code", "SessionStart", notice, text.encode(), "json")
     assert line.startswith(b'{"systemMessage":')
     assert 9_000 < wide(line.decode()) <= 9_900
     assert json.loads(line)["hookSpecificOutput"]["additionalContext"] == text

@@ -71,6 +71,15 @@ def test_a_folder_that_git_does_not_know_is_set_aside_whole(memory):
     assert kept.read_text() == "half\n"
 
 
+def test_a_lock_that_a_dead_change_left_in_the_diary_goes(memory):
+    lock = memory.agent.diary / ".git" / "refs" / "heads" / "main.lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    os.utime(lock, (1, 1))
+    assert [each.target for each in swept(memory)] == ["diary/.git/refs/heads/main.lock"]
+    assert not lock.exists()
+
+
 def test_a_lock_that_a_living_git_may_hold_stays(memory):
     lock = memory.agent.repo / ".git" / "refs" / "heads" / "main.lock"
     lock.touch()

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflector.surface import hook, hook_seldom
+from reflector.surface import hook, hook_seldom, hook_shown
 from tests.support.cli import ROOT
 from tests.support.hooks import called, shown
 
@@ -119,11 +119,11 @@ def test_a_link_in_place_of_the_spool_is_not_followed(home):
 def test_main_is_found_loose_and_packed(home):
     git = home / "repo" / ".git"
     (git / "refs" / "heads").mkdir(parents=True)
-    assert hook._main(os.fsencode(home)) == b""
+    assert hook_shown.main_commit(os.fsencode(home), hook._read) == b""
     (git / "packed-refs").write_text(f"# pack-refs\n{'b' * 40} refs/heads/main\n")
-    assert hook._main(os.fsencode(home)) == b"b" * 40
+    assert hook_shown.main_commit(os.fsencode(home), hook._read) == b"b" * 40
     (git / "refs" / "heads" / "main").write_text("a" * 40 + "\n")
-    assert hook._main(os.fsencode(home)) == b"a" * 40
+    assert hook_shown.main_commit(os.fsencode(home), hook._read) == b"a" * 40
 
 
 # A process of its own

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from reflector.core.errors import SettingsError
-from reflector.runtime.settings import KEYS, Key, Settings, load
+from reflector.runtime.settings import Settings, load
+from reflector.runtime.settings_keys import KEYS, Key
 
 _BY_NAME = {key.name: key for key in KEYS}
 
@@ -151,7 +152,7 @@ def test_an_unknown_key_is_named(tmp_path, text, key):
     error = refused(tmp_path, text)
     assert f"unknown key '{key}'" in error.message
     assert error.facts["key"] == key
-    assert "README" in error.hint
+    assert "docs/settings.md" in error.hint
 
 
 def test_an_unknown_variable_of_ours_is_named_and_those_of_others_are_not_looked_at():

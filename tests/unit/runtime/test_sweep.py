@@ -378,7 +378,7 @@ def test_a_ref_that_its_run_names_no_longer_goes_if_its_tip_is_in_main(memory, r
 
 TEMPORARY = [
     *("repo/.git/reflector-x.index", "repo/.git/objects/ab/tmp_obj_x", "runs/x/out/.r.json.1.tmp"),
-    *(".block.1.tmp",),
+    *("diary/.git/reflector-x.index", "diary/.git/objects/ab/tmp_obj_x", ".block.1.tmp"),
 ]
 
 

@@ -29,6 +29,7 @@ from reflector.store.short_memory import (
     stamp,
 )
 from tests.support.cli import ROOT, git
+from tests.support.ticks import ticked
 
 NOBODY = 65534
 
@@ -175,7 +176,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     assert code(pipe) == "not_a_file"
 
 
-@pytest.mark.timeout(5)
+@pytest.mark.timeout(30)
 def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(tmp_path, file, monkeypatch):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -240,6 +241,7 @@ def test_a_file_that_changes_while_it_is_read_is_told(file, monkeypatch, sort):
 
     def changing(descriptor, limit):
         raw = real(descriptor, limit)
+        ticked(file)
         file.write_bytes(new)
         # An mtime can be set back by anybody, a ctime by nobody.
         os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -323,8 +325,10 @@ def test_a_stamp_changes_with_the_file_the_link_and_the_permission(tmp_path, fil
         seen.append(stamp(Candidate("user", str(link))))
         assert len(set(seen)) == len(seen)
 
+    ticked(file)
     file.write_bytes(b"- [a] y\n")
     look()
+    ticked(file)
     file.chmod(0o600)
     look()
     other = tmp_path / "other"

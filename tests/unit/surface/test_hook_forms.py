@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from reflector.surface import hook, hook_seldom
+from reflector.surface import hook, hook_seldom, hook_shown
 from tests.support.hooks import HOOK, called, parsed, shown, told
 
 BLOCK = '<!-- x -->\nthe "memory" \\ 密\t𝄞\n'
@@ -139,10 +139,16 @@ def test_without_a_notice_the_memory_is_shown_alone(home):
 
 def test_without_a_memory_the_notice_is_told_alone(home):
     block(home, "")
-    hooked = hook._formed("claude-code", "SessionStart", NOTICE, b"")
-    assert parsed(hooked) == {"systemMessage": NOTICE}
-    assert hook._formed("claude-code", "SessionStart", "", b"") == b""
-    assert hook._formed("gemini-cli", "SessionStart", "", b"") == b"{}\n"
+    line = hook_shown.formed("claude-code", "SessionStart", NOTICE, b"", "json")
+    assert parsed(line) == {"systemMessage": NOTICE}
+    assert hook_shown.formed("claude-code", "SessionStart", "", b"", "json") == b""
+
+
+def test_without_anything_to_say_gemini_is_still_given_json():
+    for harness, line in (("gemini-cli", b"{}\n"), ("claude-code", b"")):
+        hook._owe((harness, "SessionStart", ""), b"")
+        assert hook._owed.pop() == line
+    assert hook._owed == []
 
 
 def test_a_line_that_would_be_too_long_gives_way_to_the_plain_block(home):
@@ -222,6 +228,35 @@ def test_gemini_goes_on_without_what_hooks_added_so_it_is_added_again(home):
     talk.write_text(json.dumps({"content": BLOCK}, ensure_ascii=False) + "\n", "utf-8")
     given = {"transcript_path": str(talk), "source": "resume"}
     assert shown(called(home, "gemini-cli", "SessionStart", given).stdout) == BLOCK
+
+
+_READS = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+known = set(sys.modules)
+import hook
+hook._SECONDS = hook._SECONDS_INJECTING = 60.0
+hook.hook(*sys.argv[1:])
+read = [sys.modules[name] for name in sys.modules if name not in known]
+names = [each.__name__ for each in read if getattr(each, "__file__", "").endswith(".py")]
+sys.stderr.write(" ".join(sorted(names)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("event", "files"), [("Stop", "hook"), ("SessionStart", "hook hook_shown")]
+)
+def test_a_hook_reads_no_file_that_its_event_can_do_without(home, event, files):
+    done = subprocess.run(
+        [sys.executable, "-IS", "-c", _READS, str(HOOK.parent), "claude-code", event],
+        env={"REFLECTOR_HOME": str(home)},
+        input=b'{"session_id": "s-1", "source": "startup", "prompt_id": "p"}',
+        capture_output=True,
+        timeout=20,
+        check=False,
+    )
+    assert done.stderr.decode() == files
+    assert shown(done.stdout) == (BLOCK if event == "SessionStart" else "")
 
 
 def test_an_empty_text_is_in_no_transcript():

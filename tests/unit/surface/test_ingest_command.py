@@ -40,7 +40,7 @@ def past(tmp_path):
     for number in range(3):
         file = tmp_path / "past" / f"talk-{number}.jsonl"
         conversation(file, "Use tabs.", "Yes.", session=f"talk-{number}")
-        os.utime(file, (1_764_000_000 + number, 1_764_000_000 + number))
+        os.utime(file, (1_700_000_000 + number, 1_700_000_000 + number))
     (tmp_path / "past" / "settings.json").write_text('{"theme": "dark"}\n')
     return tmp_path / "past"
 

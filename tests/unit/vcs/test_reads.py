@@ -7,6 +7,7 @@ import pytest
 from reflector.core.errors import GitError, NotFoundError, RefMovedError
 from reflector.vcs.port import Head, Identity, Operation
 from reflector.vcs.reads import Reads
+from reflector.vcs.writes import Writes
 from tests.support.repos import RUN, WHEN, Repo, door, fresh
 
 _WHO = Identity()
@@ -23,13 +24,13 @@ def tree(repo, tmp_path) -> Repo:
     return Repo(tmp_path / "tree")
 
 
-def _open(repo: Repo, tree: Repo) -> Reads:
-    return Reads(tree.path, repo.path / ".git/worktrees/tree")
+def _open(repo: Repo, tree: Repo) -> Writes:
+    return Writes(tree.path, repo.path / ".git/worktrees/tree")
 
 
 def _commit(repo: Repo, tree: Repo, tip: str, **named: bool) -> str:
-    with _open(repo, tree) as reads:
-        return reads.commit_worktree(
+    with _open(repo, tree) as writes:
+        return writes.commit_worktree(
             "memory/x", tip, ["system", "README.md"], "fix: x\n", _WHO, WHEN, **named
         )
 

@@ -15,6 +15,7 @@ from reflector.vcs.merge import Integrated, Refused
 from reflector.vcs.porcelain import Porcelain
 from reflector.vcs.reads import Reads
 from reflector.vcs.worktree import Inspected, Worktree
+from reflector.vcs.writes import Writes
 from tests.support.repos import RUN, Repo, bringing, fresh, scrubbed
 
 
@@ -118,7 +119,7 @@ def test_a_checkout_that_fails_half_way_leaves_nothing_behind(git, mine, monkeyp
         mine.git_dir.mkdir(parents=True)
         raise GitError("No space left on device")
 
-    monkeypatch.setattr(Reads, "add_worktree", torn)
+    monkeypatch.setattr(Writes, "add_worktree", torn)
     worktree.create(git, mine)
     assert git.started == ["worktree"]
     assert Repo(mine.path).status() == ""
@@ -126,8 +127,8 @@ def test_a_checkout_that_fails_half_way_leaves_nothing_behind(git, mine, monkeyp
 
 def test_a_failed_library_checkout_takes_its_own_branch_back(repo, mine):
     mine.path.mkdir(parents=True)
-    with Reads(repo.path) as reads, pytest.raises(GitError):
-        reads.add_worktree(mine.path, mine.branch, mine.base)
+    with Writes(repo.path) as writes, pytest.raises(GitError):
+        writes.add_worktree(mine.path, mine.branch, mine.base)
     assert repo.git("branch", "--list", "memory/*") == ""
 
 
@@ -267,15 +268,15 @@ def test_a_ref_moves_without_git_only_from_where_it_is_known_to_be(repo):
     old = repo.sha()
     new = repo.commit({"system/a.md": "2\n"})
     lock = repo.path / ".git/refs/heads/main.lock"
-    with Reads(repo.path) as reads:
-        assert not reads.move_ref("refs/heads/main", old, new)
-        assert not reads.move_ref("refs/heads/none", old, new)
-        assert not reads.move_ref("refs/heads/main", old, None)
+    with Writes(repo.path) as writes:
+        assert not writes.move_ref("refs/heads/main", old, new)
+        assert not writes.move_ref("refs/heads/none", old, new)
+        assert not writes.move_ref("refs/heads/main", old, None)
         lock.write_bytes(b"")
-        assert not reads.move_ref("refs/heads/main", new, old)
+        assert not writes.move_ref("refs/heads/main", new, old)
         lock.unlink()
         assert repo.sha("main") == new
-        assert reads.move_ref("refs/heads/main", new, old)
+        assert writes.move_ref("refs/heads/main", new, old)
     assert repo.sha("main") == old
 
 
@@ -290,9 +291,9 @@ def test_a_ref_that_moves_between_look_and_lock_is_not_overrun(repo, monkeypatch
             repo.git("update-ref", "refs/heads/main", theirs)
         return real(hex=hex)
 
-    monkeypatch.setattr("reflector.vcs.reads.pygit2.Oid", oid)
-    with Reads(repo.path) as reads:
-        assert not reads.move_ref("refs/heads/main", old, ours)
+    monkeypatch.setattr("reflector.vcs.writes.pygit2.Oid", oid)
+    with Writes(repo.path) as writes:
+        assert not writes.move_ref("refs/heads/main", old, ours)
     assert repo.sha("main") == theirs
 
 

@@ -8,7 +8,8 @@ from reflector.runtime.diary.burning import Burned, burn, look
 from reflector.runtime.wiring import context
 from reflector.surface.cli.diary import searched
 from reflector.surface.cli.diary.confirmed import confirmed
-from reflector.surface.cli.output import Output, counted, safe
+from reflector.surface.cli.diary.sizes import sizes
+from reflector.surface.cli.output import Output, safe
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,8 +27,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Ask once, burn it, look for it."""
     found = context(args.home, args.identity)
     there = look(found)
-    count = counted(len(there.entries) + len(there.traits), "entry or trait", "entries and traits")
-    if not confirmed(f"Burn the whole diary, {count}?", out, yes=args.yes):
+    what = sizes(len(there.entries), len(there.traits), len(there.lexicon))
+    if not confirmed(f"Burn the whole diary ({what}) with its history?", out, yes=args.yes):
         out.say("Nothing was changed.")
         return 0
     done = burn(found)
@@ -44,8 +45,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 def _tell(done: Burned, out: Output) -> None:
     out.say(
-        f"Burned {counted(done.entries, 'entry', 'entries')}, {counted(done.traits, 'trait')} and "
-        f"{counted(done.terms, 'shared word')}.",
+        f"Burned the diary: {sizes(done.entries, done.traits, done.terms)}.",
         *searched.lines(done.searched),
         "Out of reach:",
         *(f"  {safe(each)}" for each in done.out_of_reach),

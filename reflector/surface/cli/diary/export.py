@@ -30,7 +30,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     what = sizes(done.entries, done.traits, done.terms)
     out.say(f"Wrote {safe(str(done.path))}: {what}, {done.size} bytes")
     if done.sealed:
-        out.say("  without the passphrase nobody opens it, you neither")
+        out.say("  without the passphrase nobody can open it, not even you")
     if done.secrets:
         out.say(f"  {counted(done.secrets, 'secret')} taken out")
     if done.damaged:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from reflector.core.errors import UsageError
@@ -59,22 +60,31 @@ def _chosen(out: Output) -> How | None:
     return "replace" if word in ("replace", "r") else None
 
 
-def _tell(done: Imported, out: Output) -> None:
-    how = f"Committed {done.commit[:12]}" if done.commit else "The diary has all of it already"
-    what = sizes(done.entries, done.traits, done.terms)
-    out.say(f"{how}; it holds {what}")
+def _deleted(done: Imported) -> Iterator[str]:
     if done.stayed_deleted:
-        out.say(
+        stay = "stays" if done.stayed_deleted == 1 else "stay"
+        yield (
             f"  {counted(done.stayed_deleted, 'record')} of the pack had been deleted here and "
-            "stay so; `--replace` brings everything back"
+            f"{stay} so; `--replace` brings everything back"
         )
     if done.gone:
-        why = (
-            "is not in the pack" if done.how == "replace" else "was deleted where the pack is from"
+        one = done.gone == 1
+        replaced = "is not in the pack" if one else "are not in the pack"
+        deleted = f"{'was' if one else 'were'} deleted where the pack is from"
+        yield (
+            f"  {counted(done.gone, 'record')} that {replaced if done.how == 'replace' else deleted} "
+            f"{'is' if one else 'are'} gone here; the commit before this one has "
+            f"{'it' if one else 'them'}"
         )
-        out.say(
-            f"  {counted(done.gone, 'record')} that {why}: gone here; the last commit has it yet"
-        )
+
+
+def _tell(done: Imported, out: Output) -> None:
+    what = sizes(done.entries, done.traits, done.terms)
+    if done.commit:
+        out.say(f"Committed {done.commit[:12]}; the diary holds {what}")
+    else:
+        out.say(f"The diary has all of it already; it holds {what}")
+    out.say(*_deleted(done))
     if done.secrets:
         out.say(f"  {counted(done.secrets, 'secret')} taken out")
     if done.notes:

@@ -50,7 +50,7 @@ def _table(explained: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name:<16}{columns}"
     shares = ", ".join(f"{name} {percent} %" for name, percent in explained["shares"].items())
     yield (
-        f"{explained['tokens']} tokens, {explained['frame_tokens']} of them the frame; beside it at "
-        f"most {explained['budget_tokens']}"
+        f"{explained['tokens']} tokens: the frame has {explained['frame_tokens']}, the rest may have "
+        f"{explained['budget_tokens']} at most"
     )
-    yield f"of what it says: {shares}"
+    yield f"shares of what it says: {shares}"

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from reflector.core.diary import Diary, Entry
-from reflector.pipelines.diary.view import readable
+from reflector.pipelines.diary.view import leafed
 from reflector.runtime.diary.reading import read
 from reflector.runtime.wiring import context
 from reflector.surface.cli.output import Output, safe
@@ -18,15 +18,15 @@ _SHOWN = ("id", "date", "kind", "text", "tags", "resolved")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add what it is for."""
     parser.description = (
-        "Print the diary as its README.md shows it. What you edited in persona.md and NOTES.md is "
-        "taken in first. With --json entries and traits come with the ids that `forget` takes."
+        "Print the diary to leaf through. What you edited in persona.md and NOTES.md is taken in "
+        "first. With --json entries and traits come with the ids that `forget` takes."
     )
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Print it."""
     found = read(context(args.home, args.identity))
-    for line in readable(found).rstrip("\n").split("\n"):
+    for line in leafed(found).rstrip("\n").split("\n"):
         out.say(safe(line))
     out.object(_json(found))
     return 0

@@ -20,7 +20,7 @@ def lines(found: Searched) -> Iterator[str]:
         f"{counted(found.tables, 'database')} for {counted(found.texts, 'text')}"
     )
     if found.still:
-        yield f"It is still in, of {looked}:"
+        yield f"Searched {looked}: it is still in"
         yield from (f"  {safe(place)}" for place in shown(list(found.still)))
     else:
         yield f"Searched {looked}: found nowhere."

@@ -7,5 +7,5 @@ from reflector.surface.cli.output import counted
 
 def sizes(entries: int, traits: int, terms: int) -> str:
     """Return the three numbers in words."""
-    parts = (counted(entries, "entry", "entries"), counted(traits, "trait"), counted(terms, "term"))
-    return ", ".join(parts)
+    what = (counted(entries, "entry", "entries"), counted(traits, "trait"))
+    return ", ".join((*what, counted(terms, "shared phrase")))

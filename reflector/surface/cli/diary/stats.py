@@ -31,15 +31,23 @@ def _lines(found: Stats) -> Iterator[str]:
     yield f"{counted(total, 'entry', 'entries')}{f' ({kinds})' if kinds else ''}"
     if found.open:
         yield f"{counted(found.open, 'failure')} still open"
-    yield (
-        f"{counted(sum(found.traits.values()), 'trait')}, {counted(found.terms, 'shared word')}, "
-        f"{counted(found.notes, 'line')} of your own, {counted(found.tombstones, 'tombstone')}"
-    )
+    yield from _others(found)
     waiting = found.queue.heard + found.queue.judged
-    yield f"{counted(waiting, 'turn waits', 'turns wait')} to be read"
-    yield from (f"damaged, left as it is: {safe(path)}" for path in found.damaged)
+    yield f"{counted(waiting, 'turn waits', 'turns wait') if waiting else 'nothing waits'} to be read"
+    yield from (f"cannot be read, stays as it is: {safe(path)}" for path in found.damaged)
     yield from (safe(each) for each in found.left)
     yield from (f"a remote was added by hand: {safe(each)}" for each in found.remotes)
+
+
+def _others(found: Stats) -> Iterator[str]:
+    counts = (
+        (sum(found.traits.values()), "trait", "traits"),
+        (found.terms, "shared phrase", "shared phrases"),
+        (found.notes, "line of your own", "lines of your own"),
+        (found.tombstones, "tombstone", "tombstones"),
+    )
+    if said := ", ".join(counted(*each) for each in counts if each[0]):
+        yield said
 
 
 def _json(found: Stats) -> dict[str, object]:

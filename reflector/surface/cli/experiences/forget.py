@@ -15,7 +15,8 @@ def configure(parser: argparse.ArgumentParser, layer: Layer = "experience") -> N
     """Add which one."""
     parser.description = (
         f"Remove one {layer} from the memory, what it took the place of, and every sentence that"
-        " what followed took over from these. One commit; git history keeps what was there."
+        " what followed took over from these. One commit; git history keeps what was there. It is"
+        " not taken from that conversation again."
     )
     parser.add_argument("id", metavar="ID", help="its id, the beginning of it, or its path")
 

@@ -213,9 +213,10 @@ def test_a_failure_says_whether_it_is_over_unless_the_person_came_to_it(asked: b
     show: Callable[..., sections.Passage] = sections.recalled if asked else sections.recent
     open_, over = ENGLISH[3], replace(ENGLISH[3], resolved=True)
 
-    tails = [show([each], VOICE).lines[0].tail for each in (open_, over, ENGLISH[0])]
-    assert [bool(tail) for tail in tails] == [not asked, not asked, False]
-    assert tails[0] != tails[1] or asked
+    lines = [show([each], VOICE).lines[0].text for each in (open_, over, ENGLISH[0])]
+    heads = [line.partition(": ")[0] for line in lines]
+    assert [", " in head for head in heads] == [not asked, not asked, False]
+    assert heads[0] != heads[1] or asked
 
 
 def test_how_long_they_know_each_other_counts_calendar_days() -> None:

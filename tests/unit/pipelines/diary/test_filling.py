@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from hypothesis import given
@@ -63,9 +64,18 @@ def test_the_second_failure_that_is_open_says_so_in_other_words():
         told("four", 3, "I was late.", "failure", resolved=True),
     ]
     shown = sections.recent(entries, Voice("en", "Kiwi", TODAY))
-    assert [line.tail for line in shown.lines] == [
-        " (It still sits between us.)",
-        "",
-        "（这件也还没过去。）",
-        " (Settled; not mine to bring up.)",
+    assert [re.split(": |：", line.text)[0] for line in shown.lines] == [
+        "- Today, and it still sits between us",
+        "- Yesterday",
+        "- 前天，这件也还没过去",
+        "- A few days ago, but settled since, and not mine to bring up",
     ]
+
+
+def test_what_is_said_of_a_failure_is_about_all_that_it_tells_and_is_never_cut():
+    three = "I took the wrong lid. I lost his list. I was late, and he waited in the rain."
+    entry = told("one", 0, three, "failure")
+    shown = sections.recent([entry], Voice("en", "Kiwi", TODAY))
+    text, omitted = filled(shown, 30)
+    assert omitted == 1
+    assert "- Today, and it still sits between us: I took the wrong lid." in text

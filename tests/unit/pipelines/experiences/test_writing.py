@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,6 +54,26 @@ def test_a_fact_lies_by_month_with_its_own_files_and_details():
     assert (kept.files, kept.details) == (("a.py",), "row 1")
     memory.takes(draft("Without a subject.", "fact", title=""))
     assert "facts/2026-11/without-a-subject-00000002.md" in memory.files
+
+
+def test_what_is_said_again_word_for_word_makes_no_twin():
+    memory = Memory()
+    memory.takes(draft("Use tail -F.", evidence=("h:a:1",)))
+    done = memory.takes(draft("Use  tail -F.", title="Rotate a log", evidence=("h:a:1", "h:a:3")))
+    assert (done.counts["added"], done.counts["skipped"]) == (0, 1)
+    assert memory.known[FIRST].evidence == ("h:a:1", "h:a:3")
+    assert memory.takes(draft("Use tail -f.", evidence=("h:a:1",))).counts["added"] == 1
+    assert memory.takes(draft("Use tail -F.", title="follow a log")).counts["added"] == 1
+
+
+def test_a_fact_that_still_holds_another_day_is_a_fact_of_that_day():
+    memory = Memory()
+    first = draft("It runs.", "fact", title="backup", evidence=("h:a:1", "h:a:2"))
+    assert memory.takes(first).counts["added"] == 1
+    read_again = memory.takes(replace(first, evidence=("h:a:2",)))
+    assert (read_again.counts["skipped"], read_again.files) == (1, {})
+    assert memory.takes(replace(first, evidence=("h:b:1",))).counts["added"] == 1
+    assert memory.takes(replace(first, evidence=())).counts["added"] == 1
 
 
 def test_a_better_solution_keeps_name_chain_and_first_date():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -245,6 +246,8 @@ def test_a_tip_that_waits_for_the_memory_holds_its_bank_and_is_merged_by_the_nex
 
     def edited(text: str) -> Mapping[str, Any]:
         place.write_text(place.read_text() + "- not committed yet\n")
+        later = scene.clock.now().timestamp() + 3600  # and it is still being written to
+        os.utime(place, (later, later))
         return plainly(text)
 
     scene.model.edits = edited

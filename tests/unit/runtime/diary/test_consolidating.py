@@ -15,9 +15,10 @@ from reflector.runtime.diary.repository import Repository
 from reflector.runtime.ingest import ingest_into
 from reflector.runtime.loop import Quiet
 from reflector.store import diary
+from reflector.vcs import merge
 from tests.support.clocks import WHEN
 from tests.support.companions import OVERLOADED, TALK, Companion, companion, entry
-from tests.support.dying import died
+from tests.support.dying import DeathError, dead, died
 from tests.support.messages_server import says
 
 pytestmark = pytest.mark.slow
@@ -209,6 +210,23 @@ def test_a_death_before_the_commit_asks_again_and_one_after_it_does_not(
     home.writes()
     assert (home.texts(), home.counts().done) == ([WROTE], 1)
     assert len(home.model.shown) == asked == 2
+
+
+def test_a_death_behind_the_commit_leaves_no_lock_and_no_file_behind(
+    home: Companion, monkeypatch: pytest.MonkeyPatch
+):
+    home.says(MOVED, "Oh.")
+    with monkeypatch.context() as patch:
+        patch.setattr(merge, "_follow", dead)
+        with pytest.raises(DeathError):
+            home.writes()
+    lock = home.diary.path / ".git" / "index.lock"
+    assert (lock.exists(), home.texts()) == (True, [WROTE])
+    home.writes()
+    assert not lock.exists()
+    assert home.diary_git("status", "--porcelain") == ""
+    assert WROTE in (home.diary.path / "README.md").read_text("utf-8")
+    assert (home.texts(), home.counts().done) == ([WROTE], 1)
 
 
 def test_an_impression_that_shows_again_is_named_by_its_number(home: Companion):

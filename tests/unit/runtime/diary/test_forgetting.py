@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from reflector.core.diary import Entry, Trait
+from reflector.core.diary import Diary, Entry, Trait
 from reflector.core.errors import NotFoundError, UsageError
-from reflector.runtime.diary.forgetting import look, take_out
+from reflector.runtime.diary.forgetting import Would, look, take_out
 from reflector.runtime.diary.notes import note
 from reflector.runtime.diary.repository import DiaryOffError, Repository
 from tests.support.forgetting import forgotten
@@ -38,6 +39,15 @@ def diary(scene: Scene) -> Repository:
     later = replace(entry, text=GONE, version=2)
     made.change("3", "x", lambda now: replace(now, entries={entry.id: later}))
     return made
+
+
+def with_entry(letter: str, text: str, now: Diary) -> Diary:
+    entry = Entry(letter * 16, "2026-11-21", text, "chat")
+    return replace(now, entries={**now.entries, entry.id: entry})
+
+
+def ids(would: Would) -> list[str]:
+    return [each.id for each in would.items if isinstance(each, Entry)]
 
 
 def in_history(diary: Repository, text: str) -> bool:
@@ -70,9 +80,44 @@ def test_everything_that_says_a_text_goes_whatever_its_case(scene, diary):
     note(scene.context(), "Never mention the Kettle.")
     would = look(scene.context(), "kettle")
     done = take_out(scene.context(), "kettle")
-    assert (len(done.ids), done.ids) == (2, would)
+    assert len(done.ids) == 2
+    assert list(done.ids) == ids(would)
     assert diary.read().entries == {}
     assert not in_history(diary, "kettle")
+
+
+def test_a_word_within_a_longer_one_is_another_word_now_and_in_every_commit(scene, diary):
+    diary.change("4", "x", partial(with_entry, "c", "Tea on the porch."))
+    diary.change("5", "x", partial(with_entry, "d", "The team won, and the teapot broke."))
+    would = look(scene.context(), "tea")
+    assert (ids(would), would.longer) == (["c" * 16], 1)
+    done = take_out(scene.context(), "TEA")
+    assert (done.ids, done.searched.still) == (("c" * 16,), ())
+    assert "d" * 16 in diary.read().entries
+    assert in_history(diary, "teapot")
+    assert Repo(diary.path).status() == ""
+
+
+@pytest.mark.parametrize("words", ["chat", "text", "kind", "2026", "salience"])
+def test_what_every_record_is_made_of_says_nothing(scene, diary, words):
+    before = Repo(diary.path).everything()
+    with pytest.raises(NotFoundError):
+        take_out(scene.context(), words)
+    assert Repo(diary.path).everything() == before
+
+
+def test_a_word_that_a_record_says_takes_no_record_whose_form_has_it(scene, diary):
+    diary.change("4", "x", partial(with_entry, "c", "A chat in the rain."))
+    assert take_out(scene.context(), "chat").ids == ("c" * 16,)
+    assert diary.read().entries["a" * 16].text == GONE
+    assert in_history(diary, FORMER)
+
+
+@pytest.mark.usefixtures("diary")
+def test_what_is_only_inside_longer_words_is_an_error_that_says_so(scene):
+    with pytest.raises(NotFoundError) as found:
+        look(scene.context(), "kettl")
+    assert found.value.hint.startswith("1 item has it inside a longer word")
 
 
 def test_what_an_item_said_once_goes_though_it_says_something_else_now(scene, diary):
@@ -157,6 +202,12 @@ def test_a_forgotten_conversation_takes_its_entries_along(scene, diary):
     assert forgotten(scene, "jsonl/talk", history=False).proof.still == ()
     assert set(diary.read().entries) == {"a" * 16}
     assert not in_history(diary, "A talk of its own")
+
+
+def test_a_word_of_the_form_of_records_takes_no_record_of_the_diary_along(scene, diary):
+    forgotten(scene, "chat", history=False)
+    assert diary.read().entries["a" * 16].text == GONE
+    assert Repo(diary.path).status() == ""
 
 
 def test_a_diary_that_says_nothing_of_it_is_left_alone(scene, diary):

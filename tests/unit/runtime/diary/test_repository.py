@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from reflector.core.diary import Diary, Entry, Trait
-from reflector.core.errors import HomeError, ParentDirtyError, UsageError
+from reflector.core.errors import GitError, HomeError, ParentDirtyError, UsageError
 from reflector.pipelines.diary import records
 from reflector.pipelines.diary.migrations import DiaryPausedError
 from reflector.runtime.diary.repository import Change, DiaryOffError, Repository, harmless
@@ -235,9 +236,11 @@ def test_staged_work_of_a_person_is_left_alone(diary, repo):
     assert repo.status().startswith("M  NOTES.md")
 
 
-def test_a_change_of_a_page_that_a_person_has_open_is_refused_and_theirs_stays(diary, repo):
+def test_a_change_of_a_page_that_a_person_has_open_is_refused_and_theirs_stays(diary, repo, scene):
     base = repo.sha()
     (diary.path / "persona.md").write_text("Mine, half wri")
+    now = scene.clock.now().timestamp()
+    os.utime(diary.path / "persona.md", (now, now))
     with pytest.raises(ParentDirtyError, match="in the way"):
         diary.change("why", "sleep", lambda now: replace(now, persona="ours\n"))
     assert (diary.path / "persona.md").read_text() == "Mine, half wri"
@@ -379,6 +382,30 @@ def test_whoever_writes_next_mends_what_a_killed_change_left(diary, repo, step):
     assert "b" * 16 in diary.read().entries
     assert ("a" * 16 in diary.read().entries) is (step in ("moved", "followed"))
     repo.assert_sound()
+
+
+@pytest.mark.parametrize("name", ["refs/heads/main.lock", "HEAD.lock", "packed-refs.lock"])
+def test_a_lock_of_a_ref_that_a_killed_change_left_stops_nobody(diary, name):
+    diary.change("one", "x", adding(entry()))
+    lock = diary.path / ".git" / name
+    lock.touch()
+    diary.change("two", "x", adding(entry("b" * 16)))
+    assert not lock.exists()
+    assert set(diary.read().entries) == {"a" * 16, "b" * 16}
+
+
+def test_a_lock_of_a_ref_that_a_living_git_may_hold_stays(diary):
+    diary.change("one", "x", adding(entry()))
+    lock = diary.path / ".git" / "refs" / "heads" / "main.lock"
+    lock.touch()
+    words = ["git", "-C", str(diary.path), "cat-file", "--batch"]
+    git = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    try:
+        with pytest.raises(GitError):
+            diary.change("two", "x", adding(entry("b" * 16)))
+        assert lock.exists()
+    finally:
+        git.communicate()
 
 
 def test_traits_and_entries_go_with_their_files(diary, repo):

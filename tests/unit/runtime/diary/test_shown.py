@@ -18,7 +18,7 @@ from reflector.runtime.diary.notes import note
 from reflector.runtime.diary.preview import preview
 from reflector.runtime.diary.repository import DiaryOffError, Repository
 from reflector.store import diary as queue
-from reflector.surface import hook
+from reflector.surface import hook, hook_shown
 from reflector.surface.api.memory import Memory
 from tests.support.clocks import FakeClock
 from tests.support.repos import Repo
@@ -199,7 +199,7 @@ def stamps(scene: Scene) -> list[str]:
 
 def holds(scene: Scene) -> bool:
     agent = str(scene.context().agent.path).encode()
-    return all(hook._holds(agent, stamp.encode()) for stamp in stamps(scene))
+    return all(hook_shown.holds(agent, stamp.encode(), hook._read) for stamp in stamps(scene))
 
 
 def test_a_cached_block_does_not_hold_once_the_diary_has_moved(scene, monkeypatch):

@@ -14,17 +14,21 @@ from reflector.core.days import local_day
 from reflector.core.diary import Diary, Entry, Term
 from reflector.core.errors import GitError, NotFoundError, UsageError
 from reflector.pipelines.diary import merging
+from reflector.pipelines.diary.guard_rails import Proposal
+from reflector.runtime.background import worker
 from reflector.runtime.calls.waits import Waits
 from reflector.runtime.diary import guard, sleep
 from reflector.runtime.diary.background import wanted
 from reflector.runtime.diary.names import AWAKE
 from reflector.runtime.diary.repository import Repository
 from reflector.runtime.diary.sleep import Slept, due
+from reflector.runtime.loop import Quiet
 from reflector.store import diary as noted
 from reflector.store import scheduling
+from reflector.vcs import merge
 from tests.support.cli import Cli
-from tests.support.companions import OVERLOADED, Companion, companion
-from tests.support.dying import died
+from tests.support.companions import OVERLOADED, Companion, companion, entry
+from tests.support.dying import DeathError, dead, died
 
 pytestmark = pytest.mark.slow
 
@@ -155,6 +159,43 @@ def test_a_death_in_the_night_loses_no_mention_and_counts_none_twice(
     home.night()
     home.sleeps()
     assert home.kept().lexicon["the yellow page"].count == 7
+
+
+def test_a_night_in_which_nothing_was_mentioned_is_not_had_twice_after_a_death(
+    home: Companion, monkeypatch: pytest.MonkeyPatch
+):
+    home.says("We named the job the goat", "Yes.")
+    home.model.writes = {"goat": entry("We named the job the goat.", lexicon=["the goat"])}
+    home.writes()
+    home.night()
+    home.model.nights = [{"fade": [2]}, {"fade": [1]}]
+    with monkeypatch.context() as patch:
+        patch.setattr(merge, "_follow", dead)
+        with pytest.raises(DeathError):
+            home.sleeps()
+    worker.work(home.context(), "diary", Quiet())
+    nights = home.diary_git("log", "--first-parent", "--format=%B").count("Diary-Sleep: ")
+    asked = sum("<diary_items>" in each for each in home.model.shown)
+    assert (nights, asked, is_due(home)) == (1, 1, False)
+    assert home.diary_git("status", "--porcelain") == ""
+    assert not (home.diary.path / ".git" / "index.lock").exists()
+
+
+def test_a_death_in_a_change_of_the_persona_keeps_nobody_out_for_longer_than_a_round(
+    home: Companion, monkeypatch: pytest.MonkeyPatch
+):
+    keeps(home, WROTE)
+    wish = Proposal("tea", "tone", "", "I like the sound of a kettle.", 0.8)
+    lock = home.diary.path / ".git" / "index.lock"
+    with monkeypatch.context() as patch, home.context().state() as state:
+        patch.setattr(merge, "_follow", dead)
+        with pytest.raises(DeathError):
+            guard.propose(home.context(), state, [wish], lambda text: text)
+    assert lock.exists()
+    worker.work(home.context(), "diary", Quiet())
+    assert not lock.exists()
+    assert home.diary_git("status", "--porcelain") == ""
+    assert "kettle" in (home.diary.path / "persona.md").read_text("utf-8")
 
 
 def test_twins_are_joined_by_a_merge_that_names_the_night(home: Companion):

@@ -22,12 +22,14 @@ from reflector.runtime.experiences import background
 from reflector.runtime.loop import Quiet, bench_for
 from reflector.runtime.reflect import Options, reflect
 from reflector.runtime.repair import repair
+from reflector.runtime.spooled import drain_spool
 from reflector.runtime.status import status
 from reflector.store import reservations, scheduling, segments
 from reflector.store.locks import Lock
 from tests.support.auditor import audit
 from tests.support.projects import OVERLOADED
 from tests.support.segments import QUIET, Person, fact, in_process, person
+from tests.support.spooling import hook
 
 pytestmark = pytest.mark.slow
 MANY = 40
@@ -55,6 +57,22 @@ def wanted(scene: Person) -> bool:
         return background.wanted(scene.context(), state)
 
 
+def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
+    """Return a list that fills with what would have been started."""
+    started: list[tuple[object, ...]] = []
+
+    class Process:
+        returncode = None
+
+    def start(*words: object) -> Process:
+        started.append(words)
+        return Process()
+
+    monkeypatch.setattr("reflector.runtime.detached.start", start)
+    monkeypatch.setattr("reflector.runtime.detached.launched", lambda *_: "none")
+    return started
+
+
 def test_nothing_is_begun_before_a_conversation_rests_unless_its_session_ends(scene: Person):
     with scene.context().state() as state:
         assert not background.anything(state.connection)
@@ -79,16 +97,7 @@ def test_a_compaction_is_read_at_once(scene: Person):
 
 
 def test_an_event_begins_one_worker_and_only_when_something_is_due(scene: Person, monkeypatch):
-    started: list[object] = []
-
-    class Process:
-        returncode = None
-
-    def start(*words: object) -> Process:
-        started.append(words)
-        return Process()
-
-    monkeypatch.setattr("reflector.runtime.detached.start", start)
+    nothing_starts(monkeypatch)
     says(scene)
     assert "experiences" not in begin(scene.context())
     scene.clock.sleep(QUIET)
@@ -99,6 +108,21 @@ def test_an_event_begins_one_worker_and_only_when_something_is_due(scene: Person
     assert "experiences" in begin(scene.context())
     assert works(scene) == ["merged"]
     assert "experiences" not in begin(scene.context())
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit"])
+def test_who_stops_for_the_day_without_a_daemon_loses_nothing(scene: Person, monkeypatch, event):
+    started = nothing_starts(monkeypatch)
+    says(scene)
+    hook(scene, "Stop", session="unknown")  # the day's last event: nothing is due yet, nobody waits
+    drain_spool(scene.context(), ("false",))
+    assert [words for words in started if "experiences" in words] == []
+    scene.clock.sleep(timedelta(hours=14).total_seconds())
+    hook(scene, event, session="the next morning")
+    drain_spool(scene.context(), ("false",))
+    assert len([words for words in started if "experiences" in words]) == 1
+    assert works(scene) == ["merged"]
+    assert len(scene.kept("facts/")) == 1
 
 
 def test_only_one_of_two_workers_works(scene: Person):

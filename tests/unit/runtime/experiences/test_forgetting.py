@@ -10,6 +10,7 @@ from reflector.core.errors import NotFoundError, UsageError
 from reflector.memory.commit_message import Update
 from reflector.memory.experiences.form import render
 from reflector.memory.rules import check_memory
+from reflector.runtime.experiences import forgetting
 from reflector.runtime.experiences.forgetting import forget, resting_on
 from reflector.runtime.experiences.reading import held
 from reflector.runtime.forgetting.forget import all_locks
@@ -22,6 +23,7 @@ from reflector.store import recall_uses
 from reflector.vcs.reads import Reads
 from tests.support import searching
 from tests.support.scenes import Scene
+from tests.support.scripted_engine import Death
 from tests.support.stored import linked, stored, tree_of
 
 SECRET_HOST = "It runs on alpha-seven."
@@ -69,6 +71,17 @@ def test_an_id_that_is_none_is_told_with_some_that_are(scene, words):
         forget(scene.context(), "experience", ALONE.id)
 
 
+@pytest.mark.parametrize("words", ["0000002a", "0000002", "facts/broken-0000002a.md"])
+def test_one_that_somebody_broke_is_not_said_to_be_missing(scene, words):
+    place = scene.repo / "facts" / "broken-0000002a.md"
+    place.write_text("---\ndescription: x\nstatus: [\n---\nbody\n")
+    scene.git("add", "-A")
+    scene.git("commit", "-q", "--no-verify", "-m", "by hand")
+    with pytest.raises(NotFoundError, match=r"facts/broken-0000002a\.md:\d+: .*YAML") as refused:
+        held(scene.context(), "fact").named(words)
+    assert "reflector memory forget facts/broken-0000002a.md" in refused.value.hint
+
+
 def test_what_is_forgotten_leaves_main_and_everything_derived_by_one_commit(scene):
     here = scene.context()
     assert recall(here, "alpha-seven")
@@ -92,6 +105,33 @@ def test_what_is_forgotten_leaves_main_and_everything_derived_by_one_commit(scen
     with Reads(scene.repo) as reads:
         assert check_memory(reads.tree(done.commit)) == ()
     assert scene.git("show", f"{before}:{FIRST.path}")
+
+
+def test_who_dies_behind_the_commit_leaves_no_word_in_an_index(scene, monkeypatch):
+    here = scene.context()
+    assert recall(here, "alpha-seven")
+
+    def dies(*given, **named):
+        write(*given, **named)
+        raise Death
+
+    monkeypatch.setattr(forgetting, "write", dies)
+    with pytest.raises(Death):
+        forget(here, "fact", FIRST.id)
+    assert FIRST.id not in held(here, "fact").kept.known
+    assert not (here.agent.path / index.MEMORY).exists()
+
+
+def test_a_search_in_between_leaves_no_word_in_an_index(scene, monkeypatch):
+    here = scene.context()
+
+    def searched(*given, **named):
+        assert recall(here, "alpha-seven")
+        return write(*given, **named)
+
+    monkeypatch.setattr(forgetting, "write", searched)
+    forget(here, "fact", FIRST.id)
+    assert not (here.agent.path / index.MEMORY).exists()
 
 
 def test_to_forget_a_conversation_takes_what_rests_on_it_alone(scene):

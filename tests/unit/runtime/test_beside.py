@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from reflector.memory.prompted import MOST_CHARS
+from reflector.memory.beside import MOST_CHARS
 from reflector.runtime import block_cache, block_place, prompt_hook
+from reflector.runtime.beside import MOST_ITEMS, MOST_MARKS, shown
 from reflector.runtime.compiled import Wanted, compile_block
-from reflector.runtime.prompted import MOST_ITEMS, MOST_MARKS, prompted
 from reflector.runtime.wiring import Context
 from reflector.store import recall_uses
 from tests.support.scenes import Scene
@@ -58,7 +58,7 @@ SMALL_TALK = (
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Scene:
-    scene = Scene(tmp_path_factory.mktemp("prompted"), config=ON)
+    scene = Scene(tmp_path_factory.mktemp("beside"), config=ON)
     for path, (about, text) in DOCUMENTS.items():
         place = scene.repo / path
         place.parent.mkdir(exist_ok=True)
@@ -75,7 +75,7 @@ def context(made: Scene) -> Iterator[Context]:
 
 
 def ask(context: Context, text: str, already: tuple[str, ...] = ()):
-    return prompted(context, "s-1", None, text, already)
+    return shown(context, "s-1", None, text, already)
 
 
 @pytest.mark.parametrize(
@@ -137,10 +137,10 @@ def test_what_the_block_of_the_session_holds_is_not_shown_again(context):
     assert ask(context, "where is the falcon toolbox drawer").text == ""
     revision, block = compile_block(context, Wanted(by_hook=True))
     text = f"{DOCUMENTS[ITEM][1]}\n".join(("before\n", "after"))
-    shown = replace(block, text=text, volatile=(0, 0))
+    printed = replace(block, text=text, volatile=(0, 0))
     place = block_place.place(context, None)
     try:
-        block_cache.save(context, None, (), revision, shown)
+        block_cache.save(context, None, (), revision, printed)
         assert ask(context, "rotate the signing keys").text == ""
     finally:
         place.unlink()

@@ -9,22 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from reflector.surface import hook, hook_prompted
+from reflector.surface import hook, hook_beside
 from tests.support.hooks import HOOK
 
 CALLED = """
 import posix, sys
 sys.path.insert(0, sys.argv[1])
-from reflector.surface import hook, hook_prompted
+from reflector.surface import hook, hook_beside
 hook._SECONDS_INJECTING = float(sys.argv[2])
 hook._drain = lambda home: posix.write(2, b"drained")
 def answered(home, cwd, session, prompt):
     {answer}
-hook_prompted._asked = answered
+hook_beside._asked = answered
 sys.exit(hook.hook(*sys.argv[3:]))
 """
 EVENTS = [("claude-code", "UserPromptSubmit"), ("gemini-cli", "BeforeAgent")]
-NEVER = "return hook_prompted._read(posix.pipe()[0])"
+NEVER = "return hook_beside._read(posix.pipe()[0])"
 
 
 @pytest.fixture
@@ -66,11 +66,11 @@ def test_without_an_answer_the_turn_goes_on_and_the_event_is_kept(
     assert done.stdout == (b"{}\n" if harness == "gemini-cli" else b"")
     assert spooled(home) == [event]
     assert done.stderr == b"drained"
-    assert not (home / "agents" / "me" / "prompted").exists()
+    assert not (home / "agents" / "me" / "beside").exists()
 
 
 def test_what_was_printed_is_kept_for_the_session_and_forgotten_when_it_is_compacted(home):
-    marks = home / "agents" / "me" / "prompted" / "s-1"
+    marks = home / "agents" / "me" / "beside" / "s-1"
     for _ in range(2):
         done = call(home, "return b'm1 m2', 'text \u5bc6'.encode()", *EVENTS[0])
         found = json.loads(done.stdout)["hookSpecificOutput"]
@@ -94,7 +94,7 @@ def test_what_was_printed_is_kept_for_the_session_and_forgotten_when_it_is_compa
     ],
 )
 def test_a_session_may_be_shown_again_what_it_lost(harness, event, source, forgets):
-    assert hook_prompted._forgets(harness, event, source, hook.FORGETFUL) is forgets
+    assert hook_beside._forgets(harness, event, source, hook.FORGETFUL) is forgets
 
 
 def test_a_gate_without_the_line_asks_nobody(home):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reflector.core.sentinel import strip
-from reflector.memory.prompted import MOST_CHARS, Group, Piece, compose, mark_of
+from reflector.memory.beside import MOST_CHARS, Group, Piece, compose, mark_of
 from tests.support.secret_samples import ALNUM
 
 REVISION = "0123456789ab"

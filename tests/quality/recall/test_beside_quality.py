@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from reflector.runtime.prompted import floor, strength, telling, weighed
+from reflector.runtime.beside import floor, strength, telling, weighed
 from reflector.store import recall_memory
 from reflector.store.recall_memory import Only
 from tests.quality.recall.corpus import documents, labelled

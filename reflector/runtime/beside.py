@@ -12,8 +12,8 @@ from reflector.core.chatter import chatter
 from reflector.core.errors import HomeError
 from reflector.core.matching import excerpt, without_repeat
 from reflector.core.tokens import asked, satisfied, terms
+from reflector.memory.beside import Group, Piece, compose, mark_of
 from reflector.memory.entries import plain, recalled
-from reflector.memory.prompted import Group, Piece, compose, mark_of
 from reflector.runtime import block_place, searched
 from reflector.runtime.banks import bank_of
 from reflector.runtime.wiring import Context
@@ -55,7 +55,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompted:
+class Shown:
     """The text to show, "" for none; the marks of what is in it, and the paths of its documents."""
 
     text: str = ""
@@ -63,24 +63,24 @@ class Prompted:
     paths: tuple[str, ...] = ()
 
 
-def prompted(
+def shown(
     context: Context, session: str, cwd: Path | None, text: str, already: Collection[str]
-) -> Prompted:
+) -> Shown:
     """Return what is shown beside a prompt; nothing for small talk and while it is switched off.
 
     At most `MOST_ITEMS` documents and `MOST_CHARS` characters, nothing that the session was shown
     already, as part of its block or by an earlier prompt.
     """
     if not context.settings.flag("recall.inject") or len(already) >= MOST_MARKS:
-        return Prompted()
+        return Shown()
     typed = text[:LONGEST].strip()
     if not typed or typed.lower().startswith(_NO_QUESTION):
-        return Prompted()
+        return Shown()
     ask = Ask(context, session, cwd, typed, already)
     revision = (main_commit(context.agent.repo) or "none")[:12]
     done = compose(context.agent.slug, revision, sections(ask), already)
     paths = (piece.path for piece in done.pieces if piece.path)
-    return Prompted(done.text, tuple(piece.mark for piece in done.pieces), tuple(paths))
+    return Shown(done.text, tuple(piece.mark for piece in done.pieces), tuple(paths))
 
 
 def sections(ask: Ask) -> tuple[Group, ...]:
@@ -139,8 +139,8 @@ def _recalled(ask: Ask) -> Group:
     least = floor([value for value, _ in valued], len(wanted))
     pieces = [_piece(hit, chosen) for value, hit in valued if value >= least]
     fresh = [(piece, text) for piece, text in pieces if piece.mark not in ask.already]
-    shown = _block(ask) if fresh else ""
-    return Group("recalled", [piece for piece, text in fresh if text not in shown][:MOST_ITEMS])
+    block = _block(ask) if fresh else ""
+    return Group("recalled", [piece for piece, text in fresh if text not in block][:MOST_ITEMS])
 
 
 def _piece(hit: Hit, chosen: dict[str, str]) -> tuple[Piece, str]:

@@ -42,7 +42,7 @@ def recalled(
     wanted, form = EVENTS.get(harness, ("", ""))
     if not _named(session):
         return form, b"", _nothing
-    file = agent + b"/prompted/" + session.encode()
+    file = agent + b"/beside/" + session.encode()
     if _forgets(harness, event, source, forgetful):
         _forget(file)
     if event != wanted or not prompt.strip():
@@ -90,7 +90,7 @@ def _asked(home: bytes, cwd: str, session: str, prompt: str) -> tuple[bytes, byt
         (posix.POSIX_SPAWN_OPEN, 2, "/dev/null", posix.O_WRONLY, 0),
     ]
     words: list[bytes | str] = [sys.executable, "-I", "-m", "reflector", "recall"]
-    words += ["--prompted", session, "--home", home, "--cwd", cwd.replace("\0", "") or "/"]
+    words += ["--beside", session, "--home", home, "--cwd", cwd.replace("\0", "") or "/"]
     posix.posix_spawn(sys.executable, words, posix.environ, file_actions=actions)
     posix.close(theirs)
     posix.close(given)

@@ -21,7 +21,7 @@ LINE = "- experiences/keys-0badcafe.md: Rotate the signing keys | Use keyctl, mo
 @pytest.fixture(scope="module")
 def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
     """A memory with one experience, where somebody drains already."""
-    made = Cli(tmp_path_factory.mktemp("prompted") / "home")
+    made = Cli(tmp_path_factory.mktemp("beside") / "home")
     assert made("init").code == 0
     place = made.repo / "experiences" / "keys-0badcafe.md"
     place.parent.mkdir(exist_ok=True)

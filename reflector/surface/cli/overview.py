@@ -1,0 +1,38 @@
+"""What `reflector --help` prints: every command under its heading."""
+
+from __future__ import annotations
+
+from reflector.surface.cli.commands import HEADINGS, Entry, Group
+
+_HEAD = """\
+usage: reflector COMMAND ...
+
+A git-backed memory for coding agents that improves by itself.
+"""
+_FOOT = """
+every command takes
+  --home DIR       the Reflector home, instead of ~/.reflector
+  --identity NAME  whose memory
+  --json           print one JSON object
+
+`reflector COMMAND --help` explains a command, with an example.
+`reflector --version` prints the version.
+"""
+
+
+def overview() -> str:
+    """Return the help of the program as a whole; no line is wider than 80."""
+    width = max(len(name) for commands in HEADINGS.values() for name in commands)
+    blocks = (
+        "".join(
+            (f"\n{heading}\n", *(_line(name, entry, width) for name, entry in commands.items()))
+        )
+        for heading, commands in HEADINGS.items()
+    )
+    return "".join((_HEAD, *blocks, _FOOT))
+
+
+def _line(name: str, entry: Entry, width: int) -> str:
+    if isinstance(entry, Group):
+        return f"  {name:<{width}}  {entry.says}\n"
+    return f"  {name:<{width}}  {entry[1]}\n"
