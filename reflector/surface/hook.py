@@ -62,8 +62,10 @@ def main() -> int:
     import gc  # noqa: PLC0415
 
     gc.set_threshold(_OBJECTS)
-    from reflector.surface.cli.main import main as command  # noqa: PLC0415 - argparse is not free
-
+    try:
+        from reflector.surface.cli.main import main as command  # noqa: PLC0415 - argparse is not free
+    except KeyboardInterrupt:  # nothing has begun yet that could say it better
+        return 130
     return command(words)
 
 

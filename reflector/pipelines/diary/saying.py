@@ -20,7 +20,7 @@ _WIDE = re.compile(f"[{WIDE}]")
 
 
 @dataclass(frozen=True, slots=True)
-class Words(Needle):
+class Named(Needle):
     """Words as a person named them, whatever their case, width and blanks.
 
     "tea" is not in "team". In scripts without blanks letters are taken as they come.
@@ -60,9 +60,9 @@ class Words(Needle):
         return False
 
 
-def words(text: str) -> Words:
+def words(text: str) -> Named:
     """Look for these words."""
-    return Words(passages([text.strip()]).texts, wanted=folded(text))
+    return Named(passages([text.strip()]).texts, wanted=folded(text))
 
 
 def holds(wanted: Needle, content: bytes, fields: tuple[str, ...] = SAID) -> bool:

@@ -91,7 +91,7 @@ class _Meant:
 
     diary: Diary
     ids: tuple[str, ...]
-    words: saying.Words
+    words: saying.Named
 
 
 def look(context: Context, words: str) -> Would:
@@ -151,9 +151,9 @@ def _meant(repository: Repository, words: str) -> _Meant:
     """Tell what words mean: the id of a record, also of one that is dead, or what says them."""
     diary = repository.read(adopt=False)
     if words in diary.entries or words in diary.traits:
-        return _Meant(diary, (words,), saying.Words())
+        return _Meant(diary, (words,), saying.Named())
     if words in diary.tombstones:
-        return _Meant(diary, (), saying.Words())
+        return _Meant(diary, (), saying.Named())
     wanted = saying.words(words)
     every = (*diary.entries, *diary.traits, *diary.lexicon)
     ids = tuple(key for key in every if any(map(wanted.said, _texts(diary, (key,)))))
@@ -172,7 +172,7 @@ def _hint(longer: int) -> str:
     return f"{have} it inside a longer word; name that word whole."
 
 
-def _unsaid(wanted: saying.Words, left: Diary) -> tuple[str, ...]:
+def _unsaid(wanted: saying.Named, left: Diary) -> tuple[str, ...]:
     """Return the words as what is looked for everywhere, unless something may go on having them."""
     every = (*left.entries, *left.traits, *left.lexicon)
     inside = any(map(wanted.inside, _texts(left, every)))
@@ -257,7 +257,7 @@ def _names(diary: Diary, ids: tuple[str, ...], words: str) -> frozenset[str]:
     return frozenset((*files, *(f"{each}.json" for each in known if each not in diary.lexicon)))
 
 
-def _said_once(repository: Repository, wanted: saying.Words) -> bool:
+def _said_once(repository: Repository, wanted: saying.Named) -> bool:
     """Tell whether any commit says it: what is forgotten by halves is finished."""
     shipped, fields = frozenset(seeds.files().values()), (*saying.SAID, "id")
     with Objects(repository.path) as objects:

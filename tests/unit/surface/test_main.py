@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from reflector.surface import hook
 from reflector.surface.cli import streams
 from reflector.surface.cli.examples import EXAMPLES
 from reflector.surface.cli.main import main
@@ -107,3 +108,19 @@ def test_a_command_that_is_started_without_an_input_reads_nothing(monkeypatch):
     streams.prepare()
     with sys.stdin as given:
         assert (given.isatty(), given.buffer.read()) == (False, b"")
+
+
+class Interrupting:
+    """Stands for a person who presses Ctrl-C while a module is being looked for."""
+
+    def find_spec(self, name, *_others):
+        if name == "reflector.surface.cli.main":
+            raise KeyboardInterrupt
+
+
+def test_an_interrupt_before_a_command_has_begun_ends_it_without_a_traceback(monkeypatch, capsys):
+    monkeypatch.delitem(sys.modules, "reflector.surface.cli.main")
+    monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
+    monkeypatch.setattr(sys, "argv", ["reflector", "status"])
+    assert hook.main() == 130
+    assert capsys.readouterr() == ("", "")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflector.pipelines.diary.saying import Words, holds, texts, words
+from reflector.pipelines.diary.saying import Named, holds, texts, words
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,9 @@ def test_what_is_only_inside_a_longer_word_is_told_apart_from_nothing():
 
 @pytest.mark.parametrize("text", ["", "anything", "\n"])
 def test_no_words_are_said_by_nothing(text):
-    assert Words().nothing
-    assert not Words().said(text)
-    assert not Words().within(text.encode())
+    assert Named().nothing
+    assert not Named().said(text)
+    assert not Named().within(text.encode())
 
 
 def test_a_record_says_what_its_fields_say_and_nothing_by_its_form():
