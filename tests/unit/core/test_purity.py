@@ -39,6 +39,7 @@ _ALLOWED = {
 _MORE = {
     "core/ambient.py": {"secrets", "time"},
     "memory/document.py": {"yaml"},
+    "memory/header.py": {"yaml"},
 }
 _FORBIDDEN_NAMES = {"open", "__import__", "exec", "eval", "compile", "input", "print", "breakpoint"}
 _FORBIDDEN_CALLS = {"now", "utcnow", "today", "fromtimestamp", "utcfromtimestamp"}
