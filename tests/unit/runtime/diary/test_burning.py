@@ -178,21 +178,29 @@ def test_it_burns_what_is_switched_off_or_cannot_be_read(scene):
     assert not diary.read().entries
 
 
+def said_by_blobs(scene) -> list[str]:
+    found = search.search(Home(scene.home), said.needle(EVERYTHING)).still
+    return [place for place in found if ": blob" in place]
+
+
 def test_a_damaged_repository_burns_and_hides_nothing_from_the_search(scene):
     diary = lived(scene)
     repo = Repo(diary.path)
     oids = [each[:40] for each in repo.git("rev-list", "--objects", "--all").split("\n") if each]
+    whole = said_by_blobs(scene)
+    assert len(whole) > 1
     # Whatever ids chance gives, the blobs that say something stay whole: they are to be found.
     damaged = [oid for oid in oids if repo.git("cat-file", "-t", oid).strip() != "blob"]
-    for oid in damaged[:2]:
+    junk = [f"{byte:02x}{'0' * 38}" for byte in range(256)]  # in every folder that is looked into
+    for oid in (*damaged[:2], *junk):
         place = diary.path / ".git" / "objects" / oid[:2] / oid[2:]
-        place.chmod(0o600)
+        place.parent.mkdir(exist_ok=True)
+        place.unlink(missing_ok=True)
         place.write_bytes(b"junk")
     (diary.path / ".git/refs/heads/main").unlink()
     with pytest.raises(HomeError):
         diary.read(adopt=False)
-    still = search.search(Home(scene.home), said.needle(EVERYTHING)).still
-    assert any(f"{diary.path}: blob" in place for place in still)
+    assert said_by_blobs(scene) == whole
     burn(scene.context())
     assert found_in(scene.home) == []
     assert not diary.read().entries
