@@ -74,7 +74,8 @@ def write(
 ) -> Written:
     """Make one change of the memory, all or nothing: one commit on main, and the files with it.
 
-    `reason` is its subject: one line. `trailers` are names and values that follow it. `change` may be called again when main moves meanwhile.
+    `reason` is its subject: one line. `trailers` are names and values that follow it.
+    `change` may be called again when main moves meanwhile.
     Raises DocumentError with the first thing that the validator refuses, NoChangeError,
     ParentDirtyError when uncommitted work is in the way, BusyError, UsageError for a bad reason.
     """

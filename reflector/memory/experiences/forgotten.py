@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from reflector.core.cleaning import clean
-from reflector.memory.commit_message import CommitMessage
+from reflector.memory.commit_message import GENERATED_BY, CommitMessage
 from reflector.memory.experiences.form import FOLDERS, Layer, Stored
 from reflector.memory.experiences.inheritance import only, told
 
@@ -33,7 +33,9 @@ def _is_word(entry: str) -> bool:
 
 
 def gone_in(message: CommitMessage) -> Iterator[Gone]:
-    """Yield what a commit says was forgotten by it."""
+    """Yield what a person's commit says was forgotten by it."""
+    if GENERATED_BY in message.trailers:
+        return  # a run forgets for nobody, whatever a conversation makes it write
     for name, value in message.trailers:
         said = value.split() if name == TRAILER else []
         for layer in FOLDERS:

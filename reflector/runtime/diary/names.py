@@ -19,4 +19,5 @@ SLEPT: Final = "diary_slept"
 MOVES: Final = "diary_persona"
 TROUBLE: Final = "diary_trouble"
 """Marks of the database: the commit that is being made, the first day that no night has put in
-order, the night that is going on, the last night, what was changed in the persona, and why nothing can be written now."""
+order, the night that is going on, the last night, what was changed in the persona, and why nothing
+can be written now."""

@@ -23,6 +23,11 @@ def test_a_commit_says_what_was_forgotten_and_is_read_back():
     assert list(gone_in(parse(text))) == [GONE, other]
 
 
+def test_a_run_cannot_say_that_something_was_forgotten():
+    text = message(f"{TRAILER}: {GONE}", "Generated-By: agent memory")
+    assert list(gone_in(parse(text))) == []
+
+
 @pytest.mark.parametrize(
     "said", ["", "fact", "story 00000011 a:b:1", "Memory-Forgot", "system/human.md"]
 )
