@@ -162,6 +162,18 @@ def test_a_persons_page_that_says_it_is_named_and_left_to_them(scene, diary):
     assert not in_history(diary, "kettle")
 
 
+@pytest.mark.parametrize(("page", "word"), [("NOTES.md", "notes"), ("persona.md", "persona")])
+def test_a_persons_page_stays_though_its_name_is_the_word_that_is_forgotten(
+    scene, diary, page, word
+):
+    diary.change("4", "x", partial(with_entry, "c", f"She read her {word} aloud."))
+    (diary.path / page).write_text("- I am fond of rain.\n")
+    diary.read(quiet=0)
+    assert take_out(scene.context(), word).ids == ("c" * 16,)
+    assert (diary.path / page).read_text() == "- I am fond of rain.\n"
+    assert Repo(diary.path).git("show", f"main:{page}").strip() == "- I am fond of rain."
+
+
 @pytest.mark.parametrize("words", ["nobody said this", "c" * 16, "anchor: lines up to the end"])
 def test_what_is_nowhere_is_an_error_and_changes_nothing(scene, diary, words):
     before = Repo(diary.path).everything()
