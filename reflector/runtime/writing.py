@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -70,12 +70,12 @@ def write(
     *,
     writer: Writer = "person",
     conversation: str = "",
-    trailers: Sequence[tuple[str, str]] = (),
+    trailers: Callable[[], Iterable[tuple[str, str]]] = tuple,
 ) -> Written:
     """Make one change of the memory, all or nothing: one commit on main, and the files with it.
 
-    `reason` is its subject: one line. `trailers` are names and values that follow it.
-    `change` may be called again when main moves meanwhile.
+    `reason` is its subject: one line. `change` may be called again when main moves meanwhile, and
+    `trailers` after it each time: names and values that tell of what it did.
     Raises DocumentError with the first thing that the validator refuses, NoChangeError,
     ParentDirtyError when uncommitted work is in the way, BusyError, UsageError for a bad reason.
     """
@@ -83,11 +83,10 @@ def write(
     lines = [subject(reason), f"Memory-Writer: {writer}"]
     if conversation:
         lines.append(trailer("Conversation", conversation))
-    lines += [trailer(name, value) for name, value in trailers]
     with memory_write(context) as git:
         refuse_unfinished(context.agent)
         adopt_held(context, git)
-        done = on_top_of_main(lambda: _once(context, git, change, lines, writer))
+        done = on_top_of_main(lambda: _once(context, git, change, lines, trailers, writer))
         block_cache.refresh(context)
         push.begin(context)
     return done
@@ -103,10 +102,16 @@ class _Planned:
 
 
 def _once(
-    context: Context, git: Porcelain, change: Change, lines: Sequence[str], writer: Writer
+    context: Context,
+    git: Porcelain,
+    change: Change,
+    lines: Sequence[str],
+    trailers: Callable[[], Iterable[tuple[str, str]]],
+    writer: Writer,
 ) -> Written:
     plan = _plan(context, change, lines[0], writer)
-    return _answer(land(context, git, Write(plan.main, plan.files), *lines), plan.warnings)
+    said = (*lines, *(trailer(name, value) for name, value in trailers()))
+    return _answer(land(context, git, Write(plan.main, plan.files), *said), plan.warnings)
 
 
 def _plan(context: Context, change: Change, reason: str, writer: Writer) -> _Planned:

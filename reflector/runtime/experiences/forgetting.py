@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from reflector.memory.commit_message import Update
@@ -36,28 +36,35 @@ def forget(context: Context, layer: Layer, words: str) -> Forgotten:
     """
     found = held(context, layer)
     item = found.named(words)
-    plan = without(found.kept.known, item.id)
     # First what is derived: after a death in between, the same command finds the item still, and
     # after one behind the commit it does not.
-    with context.state() as state, state.transaction() as connection:
-        for one in plan.gone:
-            recall_uses.forget(connection, path=one.path)
-    recall.drop(context.agent, context.ambient.clock, recall.MEMORY)
+    _drop(context, without(found.kept.known, item.id).gone)
+    gone: list[Stored] = []
 
     def change(tree: Tree) -> Mapping[str, bytes | None]:
         items = kept_in(tree, layer)
         again = without(items.known, named(items, layer, item.id).id)
-        gone[:] = [one.path for one in again.gone]
+        gone[:] = again.gone
         return again.files
 
-    gone: list[str] = []
-    # The item's own words tell what it was about, so the commit is told ids alone: its own, and of
-    # the entries that it rested on, or the next reading of that conversation would bring it back.
-    left = [(TRAILER, str(Gone(layer, one.id, one.evidence))) for one in plan.gone]
-    done = write(context, change, f"forgot {layer} {item.id}", trailers=left)
-    recall.drop(context.agent, context.ambient.clock, recall.MEMORY)  # somebody may have searched
-    changed = tuple(path for path in done.paths if path not in gone)
-    return Forgotten(item, done.commit, tuple(gone), changed)
+    def told() -> Iterator[tuple[str, str]]:
+        # The item's own words tell what it was about, so the commit is told ids alone: its own, and
+        # of the entries that it rested on, or the next reading of that talk would bring it back.
+        return ((TRAILER, str(Gone(layer, one.id, one.evidence))) for one in gone)
+
+    done = write(context, change, f"forgot {layer} {item.id}", trailers=told)
+    _drop(context, gone)  # somebody may have searched, or written what goes as well
+    removed = tuple(one.path for one in gone)
+    changed = tuple(path for path in done.paths if path not in removed)
+    return Forgotten(item, done.commit, removed, changed)
+
+
+def _drop(context: Context, gone: Iterable[Stored]) -> None:
+    """Take items out of what is derived from the memory: the words first, a full disk allows it."""
+    recall.drop(context.agent, context.ambient.clock, recall.MEMORY)
+    with context.state() as state, state.transaction() as connection:
+        for one in gone:
+            recall_uses.forget(connection, path=one.path)
 
 
 def resting_on(tree: Tree, updates: Iterable[Update], entries: Collection[str]) -> list[str]:

@@ -17,6 +17,12 @@ class Group:
 Entry = tuple[str, str] | Group
 """Either (module in this package, what it does), or a group of such. Imported when chosen."""
 
+
+def says(entry: Entry) -> str:
+    """Return what a command or a group of them does, in one line."""
+    return entry.says if isinstance(entry, Group) else entry[1]
+
+
 HEADINGS: dict[str, dict[str, Entry]] = {
     "start here": {
         "init": ("init", "make the memory of an identity, with its seed documents"),

@@ -15,7 +15,7 @@ from reflector.core.errors import ReflectorError, UsageError
 from reflector.core.near import did_you_mean
 from reflector.store.disk import unusable
 from reflector.surface.cli import streams
-from reflector.surface.cli.commands import COMMANDS, Entry, Group
+from reflector.surface.cli.commands import COMMANDS, Entry, Group, says
 from reflector.surface.cli.output import Output, stdout_output
 
 BUG = 70
@@ -197,8 +197,8 @@ def _add(
     # Dozens of parsers that nobody asks anything cost more than the command itself.
     for name in [chosen] if chosen else table:
         entry = table[name]
-        says = entry.says if isinstance(entry, Group) else entry[1]
-        command = commands.add_parser(name, help=says, description=_sentence(says))
+        said = says(entry)
+        command = commands.add_parser(name, help=said, description=_sentence(said))
         if name != chosen:
             continue
         command.allow_abbrev = False
@@ -214,8 +214,8 @@ def _add(
             _module(entry[0]).configure(command)
 
 
-def _sentence(says: str) -> str:
-    return says[0].upper() + says[1:] + "."
+def _sentence(said: str) -> str:
+    return said[0].upper() + said[1:] + "."
 
 
 def _module(name: str) -> Command:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reflector.surface.cli.commands import HEADINGS, Entry, Group
+from reflector.surface.cli.commands import HEADINGS, says
 
 _HEAD = """\
 usage: reflector COMMAND ...
@@ -25,14 +25,11 @@ def overview() -> str:
     width = max(len(name) for commands in HEADINGS.values() for name in commands)
     blocks = (
         "".join(
-            (f"\n{heading}\n", *(_line(name, entry, width) for name, entry in commands.items()))
+            (
+                f"\n{heading}\n",
+                *(f"  {name:<{width}}  {says(entry)}\n" for name, entry in commands.items()),
+            )
         )
         for heading, commands in HEADINGS.items()
     )
     return "".join((_HEAD, *blocks, _FOOT))
-
-
-def _line(name: str, entry: Entry, width: int) -> str:
-    if isinstance(entry, Group):
-        return f"  {name:<{width}}  {entry.says}\n"
-    return f"  {name:<{width}}  {entry[1]}\n"

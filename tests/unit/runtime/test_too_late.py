@@ -15,6 +15,7 @@ from reflector.runtime import notices, too_late
 from reflector.runtime.doctor import doctor
 from reflector.runtime.too_late import Week
 from reflector.store import recall_uses
+from reflector.surface import hook
 from reflector.surface.cli.main import main
 from tests.support.clocks import WHEN
 from tests.support.scenes import Scene
@@ -132,3 +133,7 @@ def test_an_answer_that_nobody_waits_for_any_more_is_late_and_no_use(scene, aske
 @pytest.mark.parametrize("waits", [True, False])
 def test_a_prompt_that_recalls_nothing_is_never_late(asked, waits):
     assert asked("thanks a lot!", waits=waits) == Week(shown=0, late=0)
+
+
+def test_the_sentence_names_the_time_that_a_hook_waits():
+    assert f", {hook._SECONDS_INJECTING} s." in Week(shown=1, late=1).sentence

@@ -122,6 +122,23 @@ def test_who_dies_behind_the_commit_leaves_no_word_in_an_index(scene, monkeypatc
     assert not (here.agent.path / index.MEMORY).exists()
 
 
+def test_what_goes_along_since_it_was_looked_for_is_told_in_the_commit_as_well(scene, monkeypatch):
+    here = scene.context()
+
+    def meanwhile(*given, **named):
+        alone = replace(ALONE, status="superseded", superseded_by=SECOND.id)
+        second = replace(SECOND, supersedes=(*SECOND.supersedes, ALONE.id))
+        files = {one.path: render(one) for one in (alone, second)}
+        write(here, lambda _: files, "another one was replaced")
+        return write(*given, **named)
+
+    monkeypatch.setattr(forgetting, "write", meanwhile)
+    done = forget(here, "fact", SECOND.id)
+    assert set(done.removed) == {one.path for one in (FIRST, SECOND, ALONE)}
+    said = scene.git("show", "-s", "--format=%B", "HEAD")
+    assert all(f"Memory-Forgot: fact {one.id}" in said for one in (FIRST, SECOND, ALONE))
+
+
 def test_a_search_in_between_leaves_no_word_in_an_index(scene, monkeypatch):
     here = scene.context()
 
